@@ -32,6 +32,7 @@ FIRST = {
     "pooling": "nn.functional.avg_pool2d",
     "quantiles": "_dirichlet_grad", "random": "randperm", "random_counts": "poisson",
     "rearranging": "flip", "recurrent": "lstm", "recurrent_steps": "gru", "reduction": "amax",
+    "regression": "nn.functional.mse_loss",
     "resampling": "nn.functional.interpolate", "sampling": "binomial", "scans": "cumsum",
     "scattering": "masked_scatter", "selection": "where", "slopes": "sigmoid",
     "softmax": "softmax", "special": "lgamma",

@@ -10,11 +10,12 @@ from typing import Any, Final
 
 import numpy as np
 
-from .large import ARITHMETIC
+from .arrays import HALVES
+from .large import ARITHMETIC, LARGE, in_place_of_halves
 from .memory_pool import POOL
 from .rows import unbuffered
 
-__all__ = ["in_long_runs"]
+__all__ = ["in_long_runs", "in_place"]
 
 # Elements of a run that costs more to go through than to begin.
 _LONG: Final = 128
@@ -22,21 +23,23 @@ _LONG: Final = 128
 _BESIDE: Final = 1 << 11
 
 
-def in_long_runs(ufunc: Callable[..., Any], d: Any, a: Any, b: Any, out: Any = None) -> Any:
-    """``ufunc(a, b)`` for arrays of unlike shapes, row-major; None where NumPy does as well.
+def in_long_runs(ufunc: Callable[..., Any], d: Any, *arrays: Any, out: Any = None) -> Any:
+    """``ufunc`` of two arrays of unlike shapes, row-major; None where NumPy does as well.
 
     Args:
         ufunc: the NumPy function.
         d: NumPy dtype of the result.
-        a: one operand.
-        b: the other.
+        arrays: the operands.
         out: where the result goes; None for a new array.
 
     Raises:
         ValueError: if the shapes do not broadcast.
     """
+    if len(arrays) != 2 or ufunc not in ARITHMETIC or arrays[0].shape == arrays[1].shape:
+        return None
+    a, b = arrays
     alike = a.dtype == b.dtype and d in (a.dtype, np.bool_)  # casts need the buffer
-    if ufunc not in ARITHMETIC or not alike:
+    if not alike:
         return None
     shape = np.broadcast_shapes(a.shape, b.shape)
     full, row = (a, b) if a.ndim >= b.ndim else (b, a)
@@ -58,6 +61,14 @@ def in_long_runs(ufunc: Callable[..., Any], d: Any, a: Any, b: Any, out: Any = N
     out = POOL.empty(shape, d) if out is None else out
     unbuffered(lambda given: ufunc(*given, out), (a, b))
     return out
+
+
+def in_place(ufunc: Callable[..., Any], out: Any, other: Any) -> bool:
+    """Whether ``ufunc(out, other, out)`` of many elements was computed otherwise than by one call of NumPy's."""
+    if out.dtype in HALVES:
+        return in_place_of_halves(ufunc, out, other)
+    broad = out.size >= LARGE and other.ndim and out.dtype == other.dtype
+    return bool(broad) and in_long_runs(ufunc, out.dtype, out, other, out=out) is not None
 
 
 def _side_by_side(ufunc: Any, full: Any, row: Any, out: Any, first: bool) -> None:

@@ -70,7 +70,9 @@ HOMES: Final = (
     ("recurrent", "_thnn_fused_lstm_cell _thnn_fused_lstm_cell_backward_impl"),
     ("recurrent_steps", "_recurrent_steps _recurrent_steps_backward"),
     ("reduction",
-     "all amax amin any argmax argmin max.dim min.dim prod std.correction sum var.correction"),
+     "all amax amin any argmax argmin linalg_vector_norm max.dim min.dim prod std.correction sum "
+     "var.correction"),
+    ("regression", "huber_loss mse_loss smooth_l1_loss"),
     ("resampling",
      "_upsample_bicubic2d_aa _upsample_bicubic2d_aa_backward _upsample_bilinear2d_aa "
      "_upsample_bilinear2d_aa_backward _upsample_lanczos2d_aa _upsample_lanczos2d_aa_backward "

@@ -123,6 +123,10 @@ def gather(self: Any, dim: int, index: Any, *, sparse_grad: bool = False) -> Any
         return wrap(np.empty(i.shape, a.dtype), self.raw_dtype)
     a = a.reshape(-1) if not a.ndim else a
     at = wrap_dim(dim, a.ndim)
+    if (line := _line_of(i, at)) is not None:  # whole slices
+        checked("gather", line, a.shape[at], at)
+        part = a[tuple(slice(None if k == at else n) for k, n in enumerate(i.shape))]
+        return wrap(row_major(part.take(line, at)), self.raw_dtype)
     found = np.empty(i.shape, a.dtype) if a.flags.c_contiguous and i.ndim else None
     if found is not None and _walked("gather", found, i, a, at, a.shape):
         return wrap(found, self.raw_dtype)
@@ -133,6 +137,17 @@ def gather(self: Any, dim: int, index: Any, *, sparse_grad: bool = False) -> Any
     else:
         found = row_major(a[open_grid(i, at)])
     return wrap(found.reshape(index.raw_shape), self.raw_dtype)
+
+
+def _line_of(i: Any, at: int) -> Any:
+    """The positions along a dimension, where those beside them are the same, seen again; else None."""
+    if i.ndim < 2 or any(
+        step and n > 1
+        for k, (n, step) in enumerate(zip(i.shape, i.strides, strict=True))
+        if k != at
+    ):
+        return None
+    return i[tuple(slice(None) if k == at else 0 for k in range(i.ndim))]
 
 
 def _walked(name: str, out: Any, i: Any, given: Any, at: int, shape: Any) -> bool:

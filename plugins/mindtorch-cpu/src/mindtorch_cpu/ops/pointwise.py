@@ -50,8 +50,8 @@ from ..arrays import (
     scalar,
     wrap,
 )
-from ..broadcasting import in_long_runs
-from ..large import LARGE, SOME, in_chunks, in_place_of_halves, in_single, in_slabs, many
+from ..broadcasting import in_long_runs, in_place
+from ..large import LARGE, SOME, in_chunks, in_single, in_slabs, many
 from ..powers import power, power_of_number
 from ..register import kernel, register, rule_of
 from .ufuncs import note
@@ -103,12 +103,8 @@ def recover(error: Exception, ufunc: Ufunc, *arrays: Any) -> Any:
 def large(ufunc: Ufunc, d: dtype, *arrays: Any) -> Any:
     """``ufunc(*arrays)`` for large operands: in chunks where they lie alike in memory."""
     try:
-        for way in (in_chunks, in_slabs):
+        for way in (in_chunks, in_slabs, in_long_runs):
             data = way(ufunc, NUMPY_OF[d], *arrays)
-            if data is not None:
-                return data
-        if len(arrays) == 2 and arrays[0].shape != arrays[1].shape:
-            data = in_long_runs(ufunc, NUMPY_OF[d], *arrays)
             if data is not None:
                 return data
         run = QUIET.run if isinstance(ufunc, np.ufunc) else quietly
@@ -301,11 +297,8 @@ def inplace(
             made = result or (compute(d) if compute else self.raw_dtype)
             if result is not None or made is not self.raw_dtype:
                 return _copied(self, quietly(ufunc, out, b), made)
-        if out.size >= SOME and d in WIDER and in_place_of_halves(ufunc, out, b):
-            return self
         try:
-            broad = out.size >= LARGE and b.ndim and b.shape != out.shape and out.dtype == b.dtype
-            if broad and in_long_runs(ufunc, out.dtype, out, b, out) is not None:
+            if out.size >= SOME and in_place(ufunc, out, b):
                 return self
             (QUIET.__dict__["run"] if native else quietly)(ufunc, out, b, out)
         except RuntimeError as error:

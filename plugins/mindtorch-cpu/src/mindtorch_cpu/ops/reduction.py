@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, Final
 
 import numpy as np
@@ -34,7 +35,8 @@ from ..arrays import (
     wrap,
 )
 from ..large import LARGE, SOME
-from ..register import kernel, register, rule_of
+from ..register import composition_of, kernel, register, rule_of
+from ..rows import dots
 from ..short_rows import reduce_rows
 from ..summation import FEW, deviations, long_sums, mean_of_large, naive, total
 from ..workers import share_out
@@ -187,6 +189,8 @@ _spread("std", True)
 
 # Elements of a part of a large array: its extremes are found, and then their places, while it is cached.
 _PART: Final = 1 << 19
+# Elements of rows from which a product with themselves pays.
+_WIDE_ROWS: Final = 32
 # Columns from which extremes along the first dimension are sought row by row.
 _WIDE: Final = 256
 
@@ -347,3 +351,36 @@ def _truth(name: str, join: np.ufunc) -> None:
 
 _truth("any", np.logical_or)
 _truth("all", np.logical_and)
+
+
+_vector_norm: Any = composition_of("linalg_vector_norm")
+_vector_norm_rule = rule_of("linalg_vector_norm")
+
+
+@kernel("linalg_vector_norm")
+def vector_norm(
+    self: Any, ord: Any = 2, dim: Any = None, keepdim: bool = False, *, dtype: Any = None
+) -> Any:
+    """Roots of sums of squares; half precision through float32."""
+    a = self.raw_data
+    if ord != 2 or dtype is not None or self.raw_dtype.category != FLOATING or not a.ndim:
+        return _vector_norm(self, ord, dim, keepdim, dtype=dtype)
+    d = _vector_norm_rule(self, ord, dim, keepdim).dtype
+    a = recast(a, np.float32) if d in WIDER else a
+    axis = tuple(range(a.ndim)) if dim is None else wrap_dims(dim, a.ndim)
+    found = QUIET.run(np.sqrt, quietly(_sum_of_squares, a, axis))
+    return wrap(rounded(reduced(found, axis, keepdim), d), d)
+
+
+def _sum_of_squares(a: Any, axis: Any) -> Any:
+    """Sums of squares of float32 or float64 along dimensions, which stay with size 1."""
+    count = len(axis)
+    kept = a.shape[: a.ndim - count]
+    width = math.prod(a.shape[a.ndim - count :])
+    if a.size >= SOME and width >= _WIDE_ROWS and a.flags.c_contiguous and min(axis) == len(kept):
+        lines = a.reshape(-1, width)
+        return dots(lines, lines).reshape(*kept, *(1,) * count)
+    squares = np.multiply(a, a)
+    if a.size > FEW and (a.size >= LARGE or naive(squares, axis)):
+        return total(squares, axis)
+    return _add_reduce(squares, axis, None, None, True)

@@ -1,0 +1,83 @@
+"""Losses of differences and their gradients, in one pass over many elements."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+import numpy as np
+
+from mindtorch_core.backend import FLOATING
+
+from ..arrays import WIDER, wrap
+from ..compiled import one_pass
+from ..large import many
+from ..register import composition_of, register
+from . import reduction as reductions
+
+_NONE, _MEAN = range(2)  # reductions; 2 is the sum
+_mean: Any = composition_of("mean")
+
+# What a loss makes of differences and its option.
+Formula = Callable[..., Any]
+
+
+def _half_square(size: Any, factor: Any) -> Any:
+    return np.multiply(np.multiply(size, size), factor)
+
+
+def _smooth_l1(x: Any, beta: Any) -> Any:
+    size, number = np.absolute(x), x.dtype.type
+    small = _half_square(size, number(0.5 / beta))
+    return np.where(np.less(size, number(beta)), small, np.subtract(size, number(beta * 0.5)))
+
+
+def _huber(x: Any, delta: Any) -> Any:
+    size, number = np.absolute(x), x.dtype.type
+    far = np.multiply(np.subtract(size, number(delta * 0.5)), number(delta))
+    return np.where(np.less_equal(size, number(delta)), _half_square(size, number(0.5)), far)
+
+
+_LOSSES: Final[dict[str, Formula]] = {
+    "mse_loss": lambda x: np.multiply(x, x),
+    "smooth_l1_loss": _smooth_l1,
+    "huber_loss": _huber,
+}
+
+
+def _register(name: str, formula: Formula) -> None:
+    general: Any = composition_of(name)
+
+    def run(self: Any, target: Any, reduction: int = _MEAN, *option: Any, **named: Any) -> Any:
+        number = (*option, *named.values())
+        if _alike(self, target) and all(n > 0 for n in number) and reduction in (0, 1, 2):
+            a, b = self.raw_data, target.raw_data
+
+            def trace(tracer: Any, x: Any, y: Any) -> list[Any]:
+                return [formula(np.subtract(x, y), *number)]
+
+            found = one_pass((name, *number), trace, a.dtype, a, b)
+            if found is not None:
+                losses = wrap(found, self.raw_dtype)
+                if reduction == _NONE:
+                    return losses
+                return _mean(losses) if reduction == _MEAN else reductions.sum(losses)
+        return general(self, target, reduction, *option, **named)
+
+    register(name, run)
+
+
+def _alike(a: Any, b: Any) -> bool:
+    """Whether tensors have many elements, of one floating dtype and shape."""
+    d = a.raw_dtype
+    return bool(
+        many(a.raw_data)
+        and d is b.raw_dtype
+        and d.category == FLOATING
+        and d not in WIDER
+        and a.raw_shape == b.raw_shape
+    )
+
+
+for _name, _formula in _LOSSES.items():
+    _register(_name, _formula)
