@@ -11,7 +11,7 @@ from mindtorch_core.nn import functional as F
 from . import constraints
 from .distribution import OfProbabilities
 from .exp_family import ExponentialFamily
-from .utils import broadcast_all
+from .utils import alias, broadcast_all
 
 __all__ = ["Bernoulli"]
 
@@ -38,15 +38,10 @@ class Bernoulli(OfProbabilities, ExponentialFamily):
     def __init__(
         self, probs: Any = None, logits: Any = None, validate_args: bool | None = None
     ) -> None:
-        (given,) = broadcast_all(self._one_of(probs, logits))
-        self._has_probs = probs is not None
-        setattr(self, "probs" if self._has_probs else "logits", given)
+        (given,) = self._take(probs, logits)
         super().__init__(given.size(), validate_args=validate_args)
 
-    @property
-    def mean(self) -> Any:
-        """The mean."""
-        return self.probs
+    mean = alias("probs", "The mean.")
 
     @property
     def mode(self) -> Any:
@@ -56,22 +51,18 @@ class Bernoulli(OfProbabilities, ExponentialFamily):
 
     @property
     def variance(self) -> Any:
-        """The variance."""
         return self.probs * (1 - self.probs)
 
     def sample(self, sample_shape: Any = ()) -> Any:
-        """Samples without gradients."""
         with torch.no_grad():
             return torch.bernoulli(self.probs.expand(self._extended_shape(sample_shape)))
 
     def log_prob(self, value: Any) -> Any:
-        """Logarithm of the probability."""
         self._validate_sample(value)
         logits, value = broadcast_all(self.logits, value)
         return -F.binary_cross_entropy_with_logits(logits, value, reduction="none")
 
     def entropy(self) -> Any:
-        """The entropy."""
         return F.binary_cross_entropy_with_logits(self.logits, self.probs, reduction="none")
 
     def enumerate_support(self, expand: bool = True) -> Any:

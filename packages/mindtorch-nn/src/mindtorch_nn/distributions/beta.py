@@ -32,6 +32,7 @@ class Beta(ExponentialFamily):
     support = constraints.unit_interval
     has_rsample = True
     _mean_carrier_measure = 0
+    _expanded = {"_dirichlet": 0}
 
     def __init__(
         self, concentration1: Any, concentration0: Any, validate_args: bool | None = None
@@ -42,13 +43,6 @@ class Beta(ExponentialFamily):
             both = torch.stack(broadcast_all(concentration1, concentration0), -1)
         self._dirichlet = Dirichlet(both, validate_args=validate_args)
         super().__init__(self._dirichlet._batch_shape, validate_args=validate_args)
-
-    def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
-        """The same distribution for another batch shape."""
-        new = self._get_checked_instance(Beta, _instance)
-        batch_shape = torch.Size(batch_shape)
-        new._dirichlet = self._dirichlet.expand(batch_shape)
-        return self._finish(new, batch_shape, ())
 
     @property
     def concentration1(self) -> Tensor:
@@ -64,31 +58,25 @@ class Beta(ExponentialFamily):
 
     @property
     def mean(self) -> Any:
-        """The mean."""
         return self.concentration1 / (self.concentration1 + self.concentration0)
 
     @property
     def mode(self) -> Any:
-        """The most likely value."""
         return self._dirichlet.mode[..., 0]
 
     @property
     def variance(self) -> Any:
-        """The variance."""
         total = self.concentration1 + self.concentration0
         return self.concentration1 * self.concentration0 / (total.pow(2) * (total + 1))
 
     def rsample(self, sample_shape: Any = ()) -> Any:
-        """Samples with gradients to the parameters."""
         return self._dirichlet.rsample(sample_shape).select(-1, 0)
 
     def log_prob(self, value: Any) -> Any:
-        """Logarithm of the density."""
         self._validate_sample(value)
         return self._dirichlet.log_prob(torch.stack([value, 1.0 - value], -1))
 
     def entropy(self) -> Any:
-        """The entropy."""
         return self._dirichlet.entropy()
 
     @property

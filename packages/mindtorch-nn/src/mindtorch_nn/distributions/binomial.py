@@ -8,7 +8,6 @@ import mindtorch_core as torch
 
 from . import constraints
 from .distribution import OfProbabilities
-from .utils import broadcast_all
 
 __all__ = ["Binomial"]
 
@@ -44,40 +43,32 @@ class Binomial(OfProbabilities):
         self, total_count: Any = 1, probs: Any = None, logits: Any = None,
         validate_args: bool | None = None,
     ) -> None:  # fmt: skip
-        count, given = broadcast_all(total_count, self._one_of(probs, logits))
+        given, count = self._take(probs, logits, total_count)
         self.total_count = count.type_as(given)
-        self._has_probs = probs is not None
-        setattr(self, "probs" if self._has_probs else "logits", given)
         super().__init__(given.size(), validate_args=validate_args)
 
     @constraints.dependent_property(is_discrete=True, event_dim=0)
     def support(self) -> Any:
-        """The constraint that samples satisfy."""
         return constraints.integer_interval(0, self.total_count)
 
     @property
     def mean(self) -> Any:
-        """The mean."""
         return self.total_count * self.probs
 
     @property
     def mode(self) -> Any:
-        """The most likely value."""
         return torch.minimum(((self.total_count + 1) * self.probs).floor(), self.total_count)
 
     @property
     def variance(self) -> Any:
-        """The variance."""
         return self.total_count * self.probs * (1 - self.probs)
 
     def sample(self, sample_shape: Any = ()) -> Any:
-        """Samples without gradients."""
         shape = self._extended_shape(sample_shape)
         with torch.no_grad():
             return torch.binomial(self.total_count.expand(shape), self.probs.expand(shape))
 
     def log_prob(self, value: Any) -> Any:
-        """Logarithm of the probability."""
         self._validate_sample(value)
         n = self.total_count
         orders = torch.lgamma(n + 1) - torch.lgamma(value + 1) - torch.lgamma(n - value + 1)

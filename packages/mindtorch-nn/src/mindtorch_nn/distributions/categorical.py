@@ -48,7 +48,6 @@ class Categorical(OfProbabilities):
 
     @constraints.dependent_property(is_discrete=True, event_dim=0)
     def support(self) -> Any:
-        """The constraint that samples satisfy."""
         return constraints.integer_interval(0, self._num_events - 1)
 
     def _no_number(self) -> Any:
@@ -72,7 +71,6 @@ class Categorical(OfProbabilities):
         return self._no_number()
 
     def sample(self, sample_shape: Any = ()) -> Any:
-        """Samples without gradients."""
         sample_shape = torch.Size(sample_shape)
         rows = self.probs.reshape(-1, self._num_events)
         with torch.no_grad():
@@ -80,14 +78,12 @@ class Categorical(OfProbabilities):
         return drawn.reshape(self._extended_shape(sample_shape))
 
     def log_prob(self, value: Any) -> Any:
-        """Logarithm of the probability."""
         self._validate_sample(value)
         value = value.long().unsqueeze(-1)
         value, logits = torch.broadcast_tensors(value, self.logits)
         return logits.gather(-1, value[..., :1]).squeeze(-1)
 
     def entropy(self) -> Any:
-        """The entropy."""
         logits = torch.clamp(self.logits, min=torch.finfo(self.logits.dtype).min)
         return -(logits * self.probs).sum(-1)
 

@@ -9,7 +9,7 @@ import mindtorch_core as torch
 
 from . import constraints
 from .distribution import Distribution
-from .utils import broadcast_all
+from .utils import alias, broadcast_all
 
 __all__ = ["Cauchy"]
 
@@ -42,10 +42,7 @@ class Cauchy(Distribution):
         """There is none: NaN."""
         return self._constant(math.nan)
 
-    @property
-    def mode(self) -> Any:
-        """The most likely value."""
-        return self.loc
+    mode = alias("loc", "The most likely value.")
 
     @property
     def variance(self) -> Any:
@@ -53,25 +50,20 @@ class Cauchy(Distribution):
         return self._constant(math.inf)
 
     def rsample(self, sample_shape: Any = ()) -> Any:
-        """Samples with gradients to the parameters."""
         drawn = self.loc.new_empty(self._extended_shape(sample_shape)).cauchy_()
         return self.loc + drawn * self.scale
 
     def log_prob(self, value: Any) -> Any:
-        """Logarithm of the density."""
         self._validate_sample(value)
         z = (value - self.loc) / self.scale
         return -math.log(math.pi) - self.scale.log() - (z**2).log1p()
 
     def cdf(self, value: Any) -> Any:
-        """Probability of what is not above a value."""
         self._validate_sample(value)
         return torch.atan((value - self.loc) / self.scale) / math.pi + 0.5
 
     def icdf(self, value: Any) -> Any:
-        """The value below which a share lies."""
         return torch.tan(math.pi * (value - 0.5)) * self.scale + self.loc
 
     def entropy(self) -> Any:
-        """The entropy."""
         return math.log(4 * math.pi) + self.scale.log()

@@ -79,7 +79,6 @@ class ContinuousBernoulli(OfProbabilities, ExponentialFamily):
 
     @property
     def mean(self) -> Any:
-        """The mean."""
         p = self._cut_probs()
         found = p / (2.0 * p - 1.0) + 1.0 / (torch.log1p(-p) - torch.log(p))
         x = self.probs - 0.5
@@ -88,7 +87,6 @@ class ContinuousBernoulli(OfProbabilities, ExponentialFamily):
 
     @property
     def variance(self) -> Any:
-        """The variance."""
         p = self._cut_probs()
         odds = torch.log1p(-p) - torch.log(p)
         found = p * (p - 1.0) / torch.pow(1.0 - 2.0 * p, 2) + 1.0 / torch.pow(odds, 2)
@@ -97,18 +95,15 @@ class ContinuousBernoulli(OfProbabilities, ExponentialFamily):
         return torch.where(self._away(), found, series)
 
     def rsample(self, sample_shape: Any = ()) -> Any:
-        """Samples with gradients to the parameters."""
         return self.icdf(uniform(self._extended_shape(sample_shape), self.probs))
 
     def log_prob(self, value: Any) -> Any:
-        """Logarithm of the density."""
         self._validate_sample(value)
         logits, value = broadcast_all(self.logits, value)
         cross = F.binary_cross_entropy_with_logits(logits, value, reduction="none")
         return self._cont_bern_log_norm() - cross
 
     def cdf(self, value: Any) -> Any:
-        """Probability of what is not above a value."""
         self._validate_sample(value)
         p = self._cut_probs()
         top = torch.pow(p, value) * torch.pow(1.0 - p, 1.0 - value) + p - 1.0
@@ -117,14 +112,12 @@ class ContinuousBernoulli(OfProbabilities, ExponentialFamily):
         return torch.where(value <= 0.0, torch.zeros_like(found), inside)
 
     def icdf(self, value: Any) -> Any:
-        """The value below which a share lies."""
         p = self._cut_probs()
         rest = torch.log1p(-p)
         top = torch.log1p(-p + value * (2.0 * p - 1.0)) - rest
         return torch.where(self._away(), top / (torch.log(p) - rest), value)
 
     def entropy(self) -> Any:
-        """The entropy."""
         rest = torch.log1p(-self.probs)
         return self.mean * (rest - torch.log(self.probs)) - self._cont_bern_log_norm() - rest
 

@@ -39,13 +39,11 @@ class Dirichlet(ExponentialFamily):
         super().__init__(shape[:-1], shape[-1:], validate_args=validate_args)
 
     def rsample(self, sample_shape: Any = ()) -> Any:
-        """Samples with gradients to the parameters."""
         return torch._sample_dirichlet(
             self.concentration.expand(self._extended_shape(sample_shape))
         )
 
     def log_prob(self, value: Any) -> Any:
-        """Logarithm of the density."""
         self._validate_sample(value)
         return (
             torch.xlogy(self.concentration - 1.0, value).sum(-1)
@@ -55,7 +53,6 @@ class Dirichlet(ExponentialFamily):
 
     @property
     def mean(self) -> Any:
-        """The mean."""
         return self.concentration / self.concentration.sum(-1, True)
 
     @property
@@ -68,12 +65,10 @@ class Dirichlet(ExponentialFamily):
 
     @property
     def variance(self) -> Any:
-        """The variance."""
         total = self.concentration.sum(-1, True)
         return self.concentration * (total - self.concentration) / (total.pow(2) * (total + 1))
 
     def entropy(self) -> Any:
-        """The entropy."""
         total = self.concentration.sum(-1)
         return (
             torch.lgamma(self.concentration).sum(-1)

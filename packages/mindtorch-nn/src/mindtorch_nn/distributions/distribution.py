@@ -11,7 +11,7 @@ from mindtorch_core.utils._constructed import Constructed
 from mindtorch_core.utils._own_frames import hide, warn_user
 
 from . import constraints
-from .utils import lazy_property, logits_to_probs, probs_to_logits
+from .utils import broadcast_all, lazy_property, logits_to_probs, probs_to_logits
 
 __all__ = ["Distribution"]
 
@@ -35,7 +35,7 @@ class Distribution(Constructed):
     has_rsample: Any = False
     has_enumerate_support: Any = False
     _validate_args = __debug__
-    # Parameters that `expand` expands, and how many of their last dimensions are one event's.
+    # Parameters and parts that `expand` expands, and how many of their last dimensions are one event's.
     _expanded: ClassVar[Mapping[str, int]] = {}
     # Other attributes that an expanded copy has too.
     _kept: ClassVar[tuple[str, ...]] = ()
@@ -98,18 +98,23 @@ class Distribution(Constructed):
         """
         if not self._expanded:
             raise NotImplementedError
+        batch_shape = torch.Size(batch_shape)
+        new = self._expanded_copy(batch_shape, _instance)
+        return self._finish(new, batch_shape, self._event_shape)
+
+    def _expanded_copy(self, batch_shape: Any, _instance: Any) -> Any:
+        """The beginning of `expand`: all attributes but the shapes."""
         owner = next(c for c in type(self).__mro__ if "_expanded" in vars(c))
         new = self._get_checked_instance(owner, _instance)
-        batch_shape = torch.Size(batch_shape)
         for name, dims in self._expanded.items():
             if name in self.__dict__:
                 value = self.__dict__[name]
-                event = value.shape[value.dim() - dims :]
+                event = value.shape[value.dim() - dims :] if dims else ()
                 new.__dict__[name] = value.expand((*batch_shape, *event))
         for name in self._kept:
             if name in self.__dict__:
                 new.__dict__[name] = self.__dict__[name]
-        return self._finish(new, batch_shape, self._event_shape)
+        return new
 
     def _finish(self, new: Any, batch_shape: Any, event_shape: Any) -> Any:
         """The end of `expand`: shapes, without a second check of parameters."""
@@ -272,6 +277,13 @@ class OfProbabilities(Distribution):
         if (probs is None) == (logits is None):
             raise ValueError("Either `probs` or `logits` must be specified, but not both.")
         return logits if probs is None else probs
+
+    def _take(self, probs: Any, logits: Any, *others: Any) -> tuple[Tensor, ...]:
+        """Keep the parameter that is given, of one shape with others: it, and they."""
+        given, *more = broadcast_all(self._one_of(probs, logits), *others)
+        self._has_probs = probs is not None
+        setattr(self, "probs" if self._has_probs else "logits", given)
+        return given, *more
 
     @property
     def _param(self) -> Tensor:

@@ -33,44 +33,35 @@ class Exponential(ExponentialFamily):
 
     @property
     def mean(self) -> Any:
-        """The mean."""
         return self.rate.reciprocal()
 
     @property
     def mode(self) -> Any:
-        """The most likely value."""
         return torch.zeros_like(self.rate)
 
     @property
     def stddev(self) -> Any:
-        """The standard deviation."""
         return self.rate.reciprocal()
 
     @property
     def variance(self) -> Any:
-        """The variance."""
         return self.rate.pow(-2)
 
     def rsample(self, sample_shape: Any = ()) -> Any:
-        """Samples with gradients to the parameters."""
         return self.rate.new_empty(self._extended_shape(sample_shape)).exponential_() / self.rate
 
     def log_prob(self, value: Any) -> Any:
-        """Logarithm of the density."""
         self._validate_sample(value)
         return self.rate.log() - self.rate * value
 
     def cdf(self, value: Any) -> Any:
-        """Probability of what is not above a value."""
         self._validate_sample(value)
         return 1 - torch.exp(-self.rate * value)
 
     def icdf(self, value: Any) -> Any:
-        """The value below which a share lies."""
         return -torch.log1p(-value) / self.rate
 
     def entropy(self) -> Any:
-        """The entropy."""
         return 1.0 - torch.log(self.rate)
 
     @property

@@ -27,20 +27,13 @@ class FisherSnedecor(Distribution):
     arg_constraints = {"df1": constraints.positive, "df2": constraints.positive}
     support = constraints.positive
     has_rsample = True
+    _expanded = {"df1": 0, "df2": 0, "_gamma1": 0, "_gamma2": 0}
 
     def __init__(self, df1: Any, df2: Any, validate_args: bool | None = None) -> None:
         self.df1, self.df2 = broadcast_all(df1, df2)
         self._gamma1 = Gamma(self.df1 * 0.5, self.df1)
         self._gamma2 = Gamma(self.df2 * 0.5, self.df2)
         super().__init__(self.df1.size(), validate_args=validate_args)
-
-    def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
-        """The same distribution for another batch shape."""
-        new = self._get_checked_instance(FisherSnedecor, _instance)
-        batch_shape = torch.Size(batch_shape)
-        for name in ("df1", "df2", "_gamma1", "_gamma2"):
-            setattr(new, name, getattr(self, name).expand(batch_shape))
-        return self._finish(new, batch_shape, ())
 
     @property
     def mean(self) -> Any:
@@ -62,7 +55,6 @@ class FisherSnedecor(Distribution):
         return top / (self.df1 * (df2 - 2).pow(2) * (df2 - 4))
 
     def rsample(self, sample_shape: Any = ()) -> Any:
-        """Samples with gradients to the parameters."""
         top = self._gamma1.rsample(sample_shape).view(self._extended_shape(sample_shape))
         below = self._gamma2.rsample(sample_shape).view(self._extended_shape(sample_shape))
         tiny = torch.finfo(below.dtype).tiny
@@ -70,7 +62,6 @@ class FisherSnedecor(Distribution):
         return found.clamp(min=tiny)
 
     def log_prob(self, value: Any) -> Any:
-        """Logarithm of the density."""
         self._validate_sample(value)
         half1, half2 = self.df1 * 0.5, self.df2 * 0.5
         ratio = self.df1 / self.df2

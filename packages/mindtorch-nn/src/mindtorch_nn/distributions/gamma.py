@@ -34,28 +34,23 @@ class Gamma(ExponentialFamily):
 
     @property
     def mean(self) -> Any:
-        """The mean."""
         return self.concentration / self.rate
 
     @property
     def mode(self) -> Any:
-        """The most likely value."""
         return ((self.concentration - 1) / self.rate).clamp(min=0)
 
     @property
     def variance(self) -> Any:
-        """The variance."""
         return self.concentration / self.rate.pow(2)
 
     def rsample(self, sample_shape: Any = ()) -> Any:
-        """Samples with gradients to the parameters."""
         shape = self._extended_shape(sample_shape)
         drawn = torch._standard_gamma(self.concentration.expand(shape)) / self.rate.expand(shape)
         drawn.detach().clamp_(min=torch.finfo(drawn.dtype).tiny)
         return drawn
 
     def log_prob(self, value: Any) -> Any:
-        """Logarithm of the density."""
         value = torch.as_tensor(value, dtype=self.rate.dtype, device=self.rate.device)
         self._validate_sample(value)
         return (
@@ -66,12 +61,10 @@ class Gamma(ExponentialFamily):
         )
 
     def cdf(self, value: Any) -> Any:
-        """Probability of what is not above a value."""
         self._validate_sample(value)
         return torch.special.gammainc(self.concentration, self.rate * value)
 
     def entropy(self) -> Any:
-        """The entropy."""
         return (
             self.concentration
             - torch.log(self.rate)

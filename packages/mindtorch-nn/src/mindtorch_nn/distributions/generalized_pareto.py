@@ -9,7 +9,7 @@ import mindtorch_core as torch
 
 from . import constraints
 from .distribution import Distribution
-from .utils import broadcast_all, uniform
+from .utils import alias, broadcast_all, uniform
 
 __all__ = ["GeneralizedPareto"]
 
@@ -45,11 +45,9 @@ class GeneralizedPareto(Distribution):
         return plain, safe
 
     def rsample(self, sample_shape: Any = ()) -> Any:
-        """Samples with gradients to the parameters."""
         return self.icdf(uniform(self._extended_shape(sample_shape), self.loc))
 
     def log_prob(self, value: Any) -> Any:
-        """Logarithm of the density."""
         self._validate_sample(value)
         z = (value - self.loc) / self.scale
         plain, safe = self._power()
@@ -69,11 +67,9 @@ class GeneralizedPareto(Distribution):
         return torch.log1p(-torch.exp(self.log_survival_function(value)))
 
     def cdf(self, value: Any) -> Any:
-        """Probability of what is not above a value."""
         return torch.exp(self.log_cdf(value))
 
     def icdf(self, value: Any) -> Any:
-        """The value below which a share lies."""
         plain, safe = self._power()
         rest = torch.log1p(-value)
         tail = self.loc + self.scale / safe * torch.expm1(-safe * rest)
@@ -95,16 +91,11 @@ class GeneralizedPareto(Distribution):
         return torch.where(exists, found, math.nan)
 
     def entropy(self) -> Any:
-        """The entropy."""
         return torch.broadcast_to(torch.log(self.scale) + self.concentration + 1, self._batch_shape)
 
-    @property
-    def mode(self) -> Any:
-        """The most likely value."""
-        return self.loc
+    mode = alias("loc", "The most likely value.")
 
     @constraints.dependent_property(is_discrete=False, event_dim=0)
     def support(self) -> Any:
-        """The constraint that samples satisfy."""
         end = self.loc - self.scale / self.concentration
         return constraints.interval(self.loc, torch.where(self.concentration < 0, end, math.inf))

@@ -34,9 +34,7 @@ class Geometric(OfProbabilities):
     def __init__(
         self, probs: Any = None, logits: Any = None, validate_args: bool | None = None
     ) -> None:
-        (given,) = broadcast_all(self._one_of(probs, logits))
-        self._has_probs = probs is not None
-        setattr(self, "probs" if self._has_probs else "logits", given)
+        (given,) = self._take(probs, logits)
         super().__init__(given.size(), validate_args=validate_args)
         if self._validate_args and probs is not None:
             value = self.probs
@@ -49,34 +47,28 @@ class Geometric(OfProbabilities):
 
     @property
     def mean(self) -> Any:
-        """The mean."""
         return 1.0 / self.probs - 1.0
 
     @property
     def mode(self) -> Any:
-        """The most likely value."""
         return torch.zeros_like(self.probs)
 
     @property
     def variance(self) -> Any:
-        """The variance."""
         return (1.0 / self.probs - 1.0) / self.probs
 
     def sample(self, sample_shape: Any = ()) -> Any:
-        """Samples without gradients."""
         shape = self._extended_shape(sample_shape)
         with torch.no_grad():
             u = uniform(shape, self.probs).clamp(min=torch.finfo(self.probs.dtype).tiny)
             return (u.log() / (-self.probs).log1p()).floor()
 
     def log_prob(self, value: Any) -> Any:
-        """Logarithm of the probability."""
         self._validate_sample(value)
         value, probs = broadcast_all(value, self.probs)
         probs = probs.masked_fill((probs == 1) & (value == 0), 0)
         return value * (-probs).log1p() + self.probs.log()
 
     def entropy(self) -> Any:
-        """The entropy."""
         cross = F.binary_cross_entropy_with_logits(self.logits, self.probs, reduction="none")
         return cross / self.probs

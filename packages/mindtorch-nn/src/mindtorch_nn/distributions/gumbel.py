@@ -11,7 +11,7 @@ from . import constraints
 from .transformed_distribution import TransformedDistribution
 from .transforms import AffineTransform, ExpTransform
 from .uniform import Uniform
-from .utils import broadcast_all, euler_constant
+from .utils import alias, broadcast_all, euler_constant
 
 __all__ = ["Gumbel"]
 
@@ -27,6 +27,7 @@ class Gumbel(TransformedDistribution):
 
     arg_constraints = {"loc": constraints.real, "scale": constraints.positive}
     support = constraints.real
+    _expanded = {"loc": 0, "scale": 0}
 
     def __init__(self, loc: Any, scale: Any, validate_args: bool | None = None) -> None:
         self.loc, self.scale = broadcast_all(loc, scale)
@@ -43,39 +44,24 @@ class Gumbel(TransformedDistribution):
             AffineTransform(self.loc, -self.scale),
         ]
 
-    def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
-        """The same distribution for another batch shape."""
-        new = self._get_checked_instance(Gumbel, _instance)
-        new.loc = self.loc.expand(batch_shape)
-        new.scale = self.scale.expand(batch_shape)
-        return super().expand(batch_shape, _instance=new)
-
     def log_prob(self, value: Any) -> Any:
-        """Logarithm of the density."""
         self._validate_sample(value)
         y = (self.loc - value) / self.scale
         return (y - y.exp()) - self.scale.log()
 
     @property
     def mean(self) -> Any:
-        """The mean."""
         return self.loc + self.scale * euler_constant
 
-    @property
-    def mode(self) -> Any:
-        """The most likely value."""
-        return self.loc
+    mode = alias("loc", "The most likely value.")
 
     @property
     def stddev(self) -> Any:
-        """The standard deviation."""
         return (math.pi / math.sqrt(6)) * self.scale
 
     @property
     def variance(self) -> Any:
-        """The variance."""
         return self.stddev.pow(2)
 
     def entropy(self) -> Any:
-        """The entropy."""
         return self.scale.log() + (1 + euler_constant)

@@ -11,6 +11,7 @@ from . import constraints
 from .normal import Normal
 from .transformed_distribution import TransformedDistribution
 from .transforms import AbsTransform
+from .utils import alias
 
 __all__ = ["HalfNormal"]
 
@@ -26,51 +27,37 @@ class HalfNormal(TransformedDistribution):
     arg_constraints = {"scale": constraints.positive}
     support = constraints.nonnegative
     has_rsample = True
+    _expanded = {}
 
     def __init__(self, scale: Any, validate_args: bool | None = None) -> None:
         base = Normal(0, scale, validate_args=False)
         super().__init__(base, AbsTransform(), validate_args=validate_args)
 
-    def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
-        """The same distribution for another batch shape."""
-        new = self._get_checked_instance(HalfNormal, _instance)
-        return super().expand(batch_shape, _instance=new)
-
-    @property
-    def scale(self) -> Any:
-        """Standard deviations of the normal numbers."""
-        return self.base_dist.scale
+    scale = alias("base_dist.scale", "Standard deviations of the normal numbers.")
 
     @property
     def mean(self) -> Any:
-        """The mean."""
         return self.scale * math.sqrt(2 / math.pi)
 
     @property
     def mode(self) -> Any:
-        """The most likely value."""
         return torch.zeros_like(self.scale)
 
     @property
     def variance(self) -> Any:
-        """The variance."""
         return self.scale.pow(2) * (1 - 2 / math.pi)
 
     def log_prob(self, value: Any) -> Any:
-        """Logarithm of the density."""
         self._validate_sample(value)
         found = self.base_dist.log_prob(value) + math.log(2)
         return torch.where(value >= 0, found, -math.inf)
 
     def cdf(self, value: Any) -> Any:
-        """Probability of what is not above a value."""
         self._validate_sample(value)
         return 2 * self.base_dist.cdf(value) - 1
 
     def icdf(self, prob: Any) -> Any:
-        """The value below which a share lies."""
         return self.base_dist.icdf((prob + 1) / 2)
 
     def entropy(self) -> Any:
-        """The entropy."""
         return self.base_dist.entropy() - math.log(2)

@@ -8,7 +8,7 @@ import mindtorch_core as torch
 
 from . import constraints
 from .distribution import Distribution
-from .utils import sum_rightmost
+from .utils import alias, sum_rightmost
 
 __all__ = ["Independent"]
 
@@ -46,7 +46,6 @@ class Independent(Distribution):
         super().__init__(shape[:cut], shape[cut:], validate_args=validate_args)
 
     def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
-        """The same distribution for another batch shape."""
         new = self._get_checked_instance(Independent, _instance)
         batch_shape = torch.Size(batch_shape)
         own = self.event_shape[: self.reinterpreted_batch_ndims]
@@ -56,51 +55,33 @@ class Independent(Distribution):
 
     @property
     def has_rsample(self) -> bool:
-        """Whether samples have gradients."""
         return bool(self.base_dist.has_rsample)
 
     @property
     def has_enumerate_support(self) -> bool:
-        """Whether all values can be listed."""
         return not self.reinterpreted_batch_ndims and self.base_dist.has_enumerate_support
 
     @constraints.dependent_property
     def support(self) -> Any:
-        """The constraint that samples satisfy."""
         found = self.base_dist.support
         if self.reinterpreted_batch_ndims:
             found = constraints.independent(found, self.reinterpreted_batch_ndims)
         return found
 
-    @property
-    def mean(self) -> Any:
-        """The mean."""
-        return self.base_dist.mean
-
-    @property
-    def mode(self) -> Any:
-        """The most likely value."""
-        return self.base_dist.mode
-
-    @property
-    def variance(self) -> Any:
-        """The variance."""
-        return self.base_dist.variance
+    mean = alias("base_dist.mean", "The mean.")
+    mode = alias("base_dist.mode", "The most likely value.")
+    variance = alias("base_dist.variance", "The variance.")
 
     def sample(self, sample_shape: Any = ()) -> Any:
-        """Samples without gradients."""
         return self.base_dist.sample(sample_shape)
 
     def rsample(self, sample_shape: Any = ()) -> Any:
-        """Samples with gradients to the parameters."""
         return self.base_dist.rsample(sample_shape)
 
     def log_prob(self, value: Any) -> Any:
-        """Logarithm of the density."""
         return sum_rightmost(self.base_dist.log_prob(value), self.reinterpreted_batch_ndims)
 
     def entropy(self) -> Any:
-        """The entropy."""
         return sum_rightmost(self.base_dist.entropy(), self.reinterpreted_batch_ndims)
 
     def enumerate_support(self, expand: bool = True) -> Any:

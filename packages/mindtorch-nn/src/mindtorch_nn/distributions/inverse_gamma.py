@@ -11,6 +11,7 @@ from . import constraints
 from .gamma import Gamma
 from .transformed_distribution import TransformedDistribution
 from .transforms import PowerTransform
+from .utils import alias
 
 __all__ = ["InverseGamma"]
 
@@ -27,26 +28,15 @@ class InverseGamma(TransformedDistribution):
     arg_constraints = {"concentration": constraints.positive, "rate": constraints.positive}
     support = constraints.positive
     has_rsample = True
+    _expanded = {}
 
     def __init__(self, concentration: Any, rate: Any, validate_args: bool | None = None) -> None:
         base = Gamma(concentration, rate, validate_args=validate_args)
         power = PowerTransform(base.rate.new_tensor(-1))
         super().__init__(base, power, validate_args=validate_args)
 
-    def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
-        """The same distribution for another batch shape."""
-        new = self._get_checked_instance(InverseGamma, _instance)
-        return super().expand(batch_shape, _instance=new)
-
-    @property
-    def concentration(self) -> Any:
-        """Shapes of the gamma numbers."""
-        return self.base_dist.concentration
-
-    @property
-    def rate(self) -> Any:
-        """Rates of the gamma numbers."""
-        return self.base_dist.rate
+    concentration = alias("base_dist.concentration", "Shapes of the gamma numbers.")
+    rate = alias("base_dist.rate", "Rates of the gamma numbers.")
 
     @property
     def mean(self) -> Any:
@@ -56,7 +46,6 @@ class InverseGamma(TransformedDistribution):
 
     @property
     def mode(self) -> Any:
-        """The most likely value."""
         return self.rate / (self.concentration + 1)
 
     @property
@@ -67,6 +56,5 @@ class InverseGamma(TransformedDistribution):
         return torch.where(self.concentration > 2, found, math.inf)
 
     def entropy(self) -> Any:
-        """The entropy."""
         a = self.concentration
         return a + self.rate.log() + a.lgamma() - (1 + a) * a.digamma()

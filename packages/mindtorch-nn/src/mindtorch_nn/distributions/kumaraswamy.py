@@ -37,6 +37,7 @@ class Kumaraswamy(TransformedDistribution):
     }
     support = constraints.unit_interval
     has_rsample = True
+    _expanded = {"concentration1": 0, "concentration0": 0}
 
     def __init__(
         self, concentration1: Any, concentration0: Any, validate_args: bool | None = None
@@ -54,16 +55,8 @@ class Kumaraswamy(TransformedDistribution):
         ]
         super().__init__(base, steps, validate_args=validate_args)
 
-    def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
-        """The same distribution for another batch shape."""
-        new = self._get_checked_instance(Kumaraswamy, _instance)
-        new.concentration1 = self.concentration1.expand(batch_shape)
-        new.concentration0 = self.concentration0.expand(batch_shape)
-        return super().expand(batch_shape, _instance=new)
-
     @property
     def mean(self) -> Any:
-        """The mean."""
         return _moment(self.concentration1, self.concentration0, 1)
 
     @property
@@ -75,11 +68,9 @@ class Kumaraswamy(TransformedDistribution):
 
     @property
     def variance(self) -> Any:
-        """The variance."""
         return _moment(self.concentration1, self.concentration0, 2) - torch.pow(self.mean, 2)
 
     def entropy(self) -> Any:
-        """The entropy."""
         t1 = 1 - self.concentration1.reciprocal()
         t0 = 1 - self.concentration0.reciprocal()
         harmonic = torch.digamma(self.concentration0 + 1) + euler_constant

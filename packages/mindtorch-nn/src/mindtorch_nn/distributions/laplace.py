@@ -8,7 +8,7 @@ import mindtorch_core as torch
 
 from . import constraints
 from .distribution import Distribution
-from .utils import broadcast_all, open_uniform
+from .utils import alias, broadcast_all, open_uniform
 
 __all__ = ["Laplace"]
 
@@ -31,47 +31,33 @@ class Laplace(Distribution):
         self.loc, self.scale = broadcast_all(loc, scale)
         super().__init__(self.loc.size(), validate_args=validate_args)
 
-    @property
-    def mean(self) -> Any:
-        """The mean."""
-        return self.loc
-
-    @property
-    def mode(self) -> Any:
-        """The most likely value."""
-        return self.loc
+    mean = alias("loc", "The mean.")
+    mode = alias("loc", "The most likely value.")
 
     @property
     def variance(self) -> Any:
-        """The variance."""
         return 2 * self.scale.pow(2)
 
     @property
     def stddev(self) -> Any:
-        """The standard deviation."""
         return (2**0.5) * self.scale
 
     def rsample(self, sample_shape: Any = ()) -> Any:
-        """Samples with gradients to the parameters."""
         u = open_uniform(self._extended_shape(sample_shape), self.loc)
         return self.loc - self.scale * u.sign() * torch.log1p(-u.abs())
 
     def log_prob(self, value: Any) -> Any:
-        """Logarithm of the density."""
         self._validate_sample(value)
         return -torch.log(2 * self.scale) - torch.abs(value - self.loc) / self.scale
 
     def cdf(self, value: Any) -> Any:
-        """Probability of what is not above a value."""
         self._validate_sample(value)
         off = value - self.loc
         return 0.5 - 0.5 * off.sign() * torch.expm1(-off.abs() / self.scale)
 
     def icdf(self, value: Any) -> Any:
-        """The value below which a share lies."""
         off = value - 0.5
         return self.loc - self.scale * off.sign() * torch.log1p(-2 * off.abs())
 
     def entropy(self) -> Any:
-        """The entropy."""
         return 1 + torch.log(2 * self.scale)

@@ -47,7 +47,6 @@ class LKJCholesky(Distribution):
         super().__init__(c.size(), (dim, dim), validate_args)
 
     def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
-        """The same distribution for another batch shape."""
         new = self._get_checked_instance(LKJCholesky, _instance)
         batch_shape = torch.Size(batch_shape)
         new.dim = self.dim
@@ -66,7 +65,6 @@ class LKJCholesky(Distribution):
         return w + torch.diag_embed(rest)
 
     def log_prob(self, value: Any) -> Any:
-        """Logarithm of the density."""
         self._validate_sample(value)
         n, c = self.dim, self.concentration
         diagonal = value.diagonal(dim1=-1, dim2=-2)[..., 1:]

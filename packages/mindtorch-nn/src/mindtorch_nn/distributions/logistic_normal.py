@@ -8,6 +8,7 @@ from . import constraints
 from .normal import Normal
 from .transformed_distribution import TransformedDistribution
 from .transforms import StickBreakingTransform
+from .utils import alias
 
 __all__ = ["LogisticNormal"]
 
@@ -24,6 +25,7 @@ class LogisticNormal(TransformedDistribution):
     arg_constraints = {"loc": constraints.real, "scale": constraints.positive}
     support = constraints.simplex
     has_rsample = True
+    _expanded = {}
 
     def __init__(self, loc: Any, scale: Any, validate_args: bool | None = None) -> None:
         base = Normal(loc, scale, validate_args=validate_args)
@@ -31,17 +33,5 @@ class LogisticNormal(TransformedDistribution):
             base = base.expand([1])
         super().__init__(base, StickBreakingTransform(), validate_args=validate_args)
 
-    def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
-        """The same distribution for another batch shape."""
-        new = self._get_checked_instance(LogisticNormal, _instance)
-        return super().expand(batch_shape, _instance=new)
-
-    @property
-    def loc(self) -> Any:
-        """Means of the normal numbers."""
-        return self.base_dist.base_dist.loc
-
-    @property
-    def scale(self) -> Any:
-        """Standard deviations of the normal numbers."""
-        return self.base_dist.base_dist.scale
+    loc = alias("base_dist.base_dist.loc", "Means of the normal numbers.")
+    scale = alias("base_dist.base_dist.scale", "Standard deviations of the normal numbers.")

@@ -11,7 +11,7 @@ from mindtorch_core import Tensor
 from . import constraints
 from .distribution import Distribution
 from .multivariate_normal import half_log_det, mahalanobis, times
-from .utils import lazy_property, standard_normal
+from .utils import alias, lazy_property, standard_normal
 
 __all__ = ["LowRankMultivariateNormal"]
 
@@ -94,19 +94,11 @@ class LowRankMultivariateNormal(Distribution):
     def _square(self, matrix: Tensor) -> Tensor:
         return matrix.expand(self._batch_shape + self._event_shape + self._event_shape)
 
-    @property
-    def mean(self) -> Any:
-        """The mean."""
-        return self.loc
-
-    @property
-    def mode(self) -> Any:
-        """The most likely value."""
-        return self.loc
+    mean = alias("loc", "The mean.")
+    mode = alias("loc", "The most likely value.")
 
     @lazy_property
     def variance(self) -> Any:
-        """The variances."""
         squares = self._unbroadcasted_cov_factor.pow(2).sum(-1) + self._unbroadcasted_cov_diag
         return squares.expand(self._batch_shape + self._event_shape)
 
@@ -135,7 +127,6 @@ class LowRankMultivariateNormal(Distribution):
         return self._square(diagonal - inside.mT @ inside)
 
     def rsample(self, sample_shape: Any = ()) -> Any:
-        """Samples with gradients to the parameters."""
         shape = self._extended_shape(sample_shape)
         inside = standard_normal((*shape[:-1], self.cov_factor.shape[-1]), self.loc)
         outside = standard_normal(shape, self.loc)
@@ -146,7 +137,6 @@ class LowRankMultivariateNormal(Distribution):
         return lowrank_log_det(self._unbroadcasted_cov_diag, self._capacitance_tril)
 
     def log_prob(self, value: Any) -> Any:
-        """Logarithm of the density."""
         self._validate_sample(value)
         square = lowrank_mahalanobis(
             self._unbroadcasted_cov_factor,
@@ -158,6 +148,5 @@ class LowRankMultivariateNormal(Distribution):
         return -0.5 * (rest + self._log_det() + square)
 
     def entropy(self) -> Any:
-        """The entropy."""
         found = 0.5 * (self._event_shape[0] * (1.0 + math.log(2 * math.pi)) + self._log_det())
         return found.expand(self._batch_shape)

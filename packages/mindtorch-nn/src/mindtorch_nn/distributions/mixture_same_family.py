@@ -9,6 +9,7 @@ import mindtorch_core as torch
 from . import constraints
 from .categorical import Categorical
 from .distribution import Distribution
+from .utils import alias
 
 __all__ = ["MixtureSameFamily"]
 
@@ -62,7 +63,6 @@ class MixtureSameFamily(Distribution):
         super().__init__(theirs, event_shape, validate_args=validate_args)
 
     def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
-        """The same distribution for another batch shape."""
         new = self._get_checked_instance(MixtureSameFamily, _instance)
         batch_shape = torch.Size(batch_shape)
         new._component_distribution = self._component_distribution.expand(
@@ -75,18 +75,10 @@ class MixtureSameFamily(Distribution):
 
     @constraints.dependent_property
     def support(self) -> Any:
-        """The constraint that samples satisfy."""
         return constraints.MixtureSameFamilyConstraint(self._component_distribution.support)
 
-    @property
-    def mixture_distribution(self) -> Any:
-        """The distribution of the choice."""
-        return self._mixture_distribution
-
-    @property
-    def component_distribution(self) -> Any:
-        """The distributions to choose from."""
-        return self._component_distribution
+    mixture_distribution = alias("_mixture_distribution", "The distribution of the choice.")
+    component_distribution = alias("_component_distribution", "The distributions to choose from.")
 
     def _weights(self) -> Any:
         """Probabilities of the components, with the dimensions of an event."""
@@ -98,7 +90,6 @@ class MixtureSameFamily(Distribution):
 
     @property
     def mean(self) -> Any:
-        """The mean."""
         means = self._weights() * self._component_distribution.mean
         return means.sum(-1 - self._event_ndims)
 
@@ -111,19 +102,16 @@ class MixtureSameFamily(Distribution):
         return within + (weights * off.pow(2.0)).sum(dim)
 
     def cdf(self, x: Any) -> Any:
-        """Probability of what is not above a value."""
         found = self._component_distribution.cdf(self._pad(x))
         return (found * self._mixture_distribution.probs).sum(-1)
 
     def log_prob(self, x: Any) -> Any:
-        """Logarithm of the density."""
         self._validate_sample(x)
         found = self._component_distribution.log_prob(self._pad(x))
         weights = torch.log_softmax(self._mixture_distribution.logits, dim=-1)
         return torch.logsumexp(found + weights, dim=-1)
 
     def sample(self, sample_shape: Any = ()) -> Any:
-        """Samples without gradients."""
         with torch.no_grad():
             dim = len(sample_shape) + len(self.batch_shape)
             chosen = self._mixture_distribution.sample(sample_shape)

@@ -5,13 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import mindtorch_core as torch
-from mindtorch_core import Tensor
 
 from . import constraints
 from .binomial import Binomial
 from .categorical import Categorical
 from .distribution import Distribution
-from .utils import broadcast_all
+from .utils import alias, broadcast_all
 
 __all__ = ["Multinomial"]
 
@@ -32,6 +31,8 @@ class Multinomial(Distribution):
 
     arg_constraints = {"probs": constraints.simplex, "logits": constraints.real_vector}
     total_count: int
+    _expanded = {"_categorical": 0}
+    _kept = ("total_count", "_binomial")
 
     def __init__(
         self, total_count: int = 1, probs: Any = None, logits: Any = None,
@@ -48,48 +49,23 @@ class Multinomial(Distribution):
             validate_args=validate_args,
         )
 
-    def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
-        """The same distribution for another batch shape."""
-        new = self._get_checked_instance(Multinomial, _instance)
-        new.total_count = self.total_count
-        new._categorical = self._categorical.expand(batch_shape)
-        new._binomial = self._binomial
-        return self._finish(new, batch_shape, self.event_shape)
-
     @constraints.dependent_property(is_discrete=True, event_dim=1)
     def support(self) -> Any:
-        """The constraint that samples satisfy."""
         return constraints.multinomial(self.total_count)
 
-    @property
-    def logits(self) -> Tensor:
-        """Logarithms of the probabilities."""
-        found: Tensor = self._categorical.logits
-        return found
-
-    @property
-    def probs(self) -> Tensor:
-        """Probabilities."""
-        found: Tensor = self._categorical.probs
-        return found
-
-    @property
-    def param_shape(self) -> Any:
-        """Shape of the parameter."""
-        return self._categorical.param_shape
+    logits = alias("_categorical.logits", "Logarithms of the probabilities.")
+    probs = alias("_categorical.probs", "Probabilities.")
+    param_shape = alias("_categorical.param_shape", "Shape of the parameter.")
 
     @property
     def mean(self) -> Any:
-        """The mean."""
         return self.probs * self.total_count
 
     @property
     def variance(self) -> Any:
-        """The variance."""
         return self.total_count * self.probs * (1 - self.probs)
 
     def sample(self, sample_shape: Any = ()) -> Any:
-        """Samples without gradients."""
         sample_shape = torch.Size(sample_shape)
         drawn = self._categorical.sample((self.total_count, *sample_shape))
         drawn = drawn.permute(*range(1, drawn.dim()), 0)
@@ -98,7 +74,6 @@ class Multinomial(Distribution):
         return counts.type_as(self.probs)
 
     def entropy(self) -> Any:
-        """The entropy."""
         n = torch.tensor(self.total_count, dtype=self.probs.dtype, device=self.probs.device)
         binomial = self._binomial
         support = binomial.enumerate_support(expand=False)[1:]
@@ -107,7 +82,6 @@ class Multinomial(Distribution):
         return n * self._categorical.entropy() - torch.lgamma(n + 1) + orders
 
     def log_prob(self, value: Any) -> Any:
-        """Logarithm of the probability."""
         self._validate_sample(value)
         logits, value = broadcast_all(self.logits, value)
         logits = logits.clone(memory_format=torch.contiguous_format)

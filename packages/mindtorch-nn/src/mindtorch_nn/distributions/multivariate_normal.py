@@ -10,7 +10,7 @@ from mindtorch_core import Tensor
 
 from . import constraints
 from .distribution import Distribution
-from .utils import lazy_property, standard_normal
+from .utils import alias, lazy_property, standard_normal
 
 __all__ = ["MultivariateNormal"]
 
@@ -137,29 +137,19 @@ class MultivariateNormal(WithCovariance):
         super().__init__(batch_shape, self.loc.shape[-1:], validate_args=validate_args)
         self._unbroadcasted_scale_tril = factor_of(given)
 
-    @property
-    def mean(self) -> Any:
-        """The mean."""
-        return self.loc
-
-    @property
-    def mode(self) -> Any:
-        """The most likely value."""
-        return self.loc
+    mean = alias("loc", "The mean.")
+    mode = alias("loc", "The most likely value.")
 
     @property
     def variance(self) -> Any:
-        """The variances."""
         squares = self._unbroadcasted_scale_tril.pow(2).sum(-1)
         return squares.expand(self._batch_shape + self._event_shape)
 
     def rsample(self, sample_shape: Any = ()) -> Any:
-        """Samples with gradients to the parameters."""
         drawn = standard_normal(self._extended_shape(sample_shape), self.loc)
         return self.loc + times(self._unbroadcasted_scale_tril, drawn)
 
     def log_prob(self, value: Any) -> Any:
-        """Logarithm of the density."""
         self._validate_sample(value)
         lower = self._unbroadcasted_scale_tril
         square = mahalanobis(lower, value - self.loc)
@@ -167,7 +157,6 @@ class MultivariateNormal(WithCovariance):
         return -0.5 * (rest + square) - half_log_det(lower)
 
     def entropy(self) -> Any:
-        """The entropy."""
         n = self._event_shape[0]
         found = 0.5 * n * (1.0 + math.log(2 * math.pi))
         return (found + half_log_det(self._unbroadcasted_scale_tril)).expand(self._batch_shape)

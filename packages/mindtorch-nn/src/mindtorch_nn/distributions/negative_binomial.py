@@ -10,7 +10,7 @@ from mindtorch_core.nn import functional as F
 from . import constraints
 from .distribution import OfProbabilities
 from .gamma import Gamma
-from .utils import broadcast_all, lazy_property
+from .utils import lazy_property
 
 __all__ = ["NegativeBinomial"]
 
@@ -41,25 +41,20 @@ class NegativeBinomial(OfProbabilities):
         self, total_count: Any, probs: Any = None, logits: Any = None,
         validate_args: bool | None = None,
     ) -> None:  # fmt: skip
-        count, given = broadcast_all(total_count, self._one_of(probs, logits))
+        given, count = self._take(probs, logits, total_count)
         self.total_count = count.type_as(given)
-        self._has_probs = probs is not None
-        setattr(self, "probs" if self._has_probs else "logits", given)
         super().__init__(given.size(), validate_args=validate_args)
 
     @property
     def mean(self) -> Any:
-        """The mean."""
         return self.total_count * torch.exp(self.logits)
 
     @property
     def mode(self) -> Any:
-        """The most likely value."""
         return ((self.total_count - 1) * self.logits.exp()).floor().clamp(min=0.0)
 
     @property
     def variance(self) -> Any:
-        """The variance."""
         return self.mean / torch.sigmoid(-self.logits)
 
     @lazy_property
@@ -68,12 +63,10 @@ class NegativeBinomial(OfProbabilities):
         return Gamma(self.total_count, torch.exp(-self.logits), validate_args=False)
 
     def sample(self, sample_shape: Any = ()) -> Any:
-        """Samples without gradients."""
         with torch.no_grad():
             return torch.poisson(self._gamma.sample(sample_shape))
 
     def log_prob(self, value: Any) -> Any:
-        """Logarithm of the probability."""
         self._validate_sample(value)
         n = self.total_count
         weights = n * F.logsigmoid(-self.logits) + value * F.logsigmoid(self.logits)

@@ -9,7 +9,7 @@ import mindtorch_core as torch
 
 from . import constraints
 from .exp_family import ExponentialFamily
-from .utils import broadcast_all, standard_normal
+from .utils import alias, broadcast_all, standard_normal
 
 __all__ = ["Normal"]
 
@@ -33,39 +33,24 @@ class Normal(ExponentialFamily):
         self.loc, self.scale = broadcast_all(loc, scale)
         super().__init__(self.loc.size(), validate_args=validate_args)
 
-    @property
-    def mean(self) -> Any:
-        """The mean."""
-        return self.loc
-
-    @property
-    def mode(self) -> Any:
-        """The most likely value."""
-        return self.loc
-
-    @property
-    def stddev(self) -> Any:
-        """The standard deviation."""
-        return self.scale
+    mean = alias("loc", "The mean.")
+    mode = alias("loc", "The most likely value.")
+    stddev = alias("scale", "The standard deviation.")
 
     @property
     def variance(self) -> Any:
-        """The variance."""
         return self.stddev.pow(2)
 
     def sample(self, sample_shape: Any = ()) -> Any:
-        """Samples without gradients."""
         shape = self._extended_shape(sample_shape)
         with torch.no_grad():
             return torch.normal(self.loc.expand(shape), self.scale.expand(shape))
 
     def rsample(self, sample_shape: Any = ()) -> Any:
-        """Samples with gradients to the parameters."""
         drawn = standard_normal(self._extended_shape(sample_shape), self.loc)
         return self.loc + drawn * self.scale
 
     def log_prob(self, value: Any) -> Any:
-        """Logarithm of the density."""
         self._validate_sample(value)
         variance = self.scale**2
         return (
@@ -75,17 +60,14 @@ class Normal(ExponentialFamily):
         )
 
     def cdf(self, value: Any) -> Any:
-        """Probability of what is not above a value."""
         self._validate_sample(value)
         z = (value - self.loc) * self.scale.reciprocal() / math.sqrt(2)
         return 0.5 * (1 + torch.erf(z))
 
     def icdf(self, value: Any) -> Any:
-        """The value below which a share lies."""
         return self.loc + self.scale * torch.erfinv(2 * value - 1) * math.sqrt(2)
 
     def entropy(self) -> Any:
-        """The entropy."""
         return 0.5 + 0.5 * math.log(2 * math.pi) + torch.log(self.scale)
 
     @property

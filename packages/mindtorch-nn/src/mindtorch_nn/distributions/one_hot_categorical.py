@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import mindtorch_core as torch
-from mindtorch_core import Tensor
 from mindtorch_core.nn import functional as F
 
 from . import constraints
 from .categorical import Categorical
 from .distribution import Distribution
+from .utils import alias
 
 __all__ = ["OneHotCategorical", "OneHotCategoricalStraightThrough"]
 
@@ -30,6 +30,7 @@ class OneHotCategorical(Distribution):
     arg_constraints = {"probs": constraints.simplex, "logits": constraints.real_vector}
     support = constraints.one_hot
     has_enumerate_support = True
+    _expanded = {"_categorical": 0}
 
     def __init__(
         self, probs: Any = None, logits: Any = None, validate_args: bool | None = None
@@ -41,57 +42,30 @@ class OneHotCategorical(Distribution):
             validate_args=validate_args,
         )
 
-    def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
-        """The same distribution for another batch shape."""
-        new = self._get_checked_instance(OneHotCategorical, _instance)
-        new._categorical = self._categorical.expand(batch_shape)
-        return self._finish(new, batch_shape, self.event_shape)
-
-    @property
-    def probs(self) -> Tensor:
-        """Probabilities."""
-        found: Tensor = self._categorical.probs
-        return found
-
-    @property
-    def logits(self) -> Tensor:
-        """Their logarithms."""
-        found: Tensor = self._categorical.logits
-        return found
-
-    @property
-    def mean(self) -> Any:
-        """The mean."""
-        return self._categorical.probs
+    probs = alias("_categorical.probs", "Probabilities.")
+    logits = alias("_categorical.logits", "Their logarithms.")
+    mean = alias("_categorical.probs", "The mean.")
 
     @property
     def mode(self) -> Any:
-        """The most likely value."""
         index = self._categorical.probs.argmax(dim=-1, keepdim=True)
         return torch.zeros_like(self.probs).scatter_(-1, index, 1)
 
     @property
     def variance(self) -> Any:
-        """The variance."""
         return self._categorical.probs * (1 - self._categorical.probs)
 
-    @property
-    def param_shape(self) -> Any:
-        """Shape of the parameter."""
-        return self._categorical.param_shape
+    param_shape = alias("_categorical.param_shape", "Shape of the parameter.")
 
     def sample(self, sample_shape: Any = ()) -> Any:
-        """Samples without gradients."""
         drawn = self._categorical.sample(sample_shape)
         return F.one_hot(drawn, self._categorical._num_events).to(self.probs.dtype)
 
     def log_prob(self, value: Any) -> Any:
-        """Logarithm of the probability."""
         self._validate_sample(value)
         return self._categorical.log_prob(value.max(-1)[1])
 
     def entropy(self) -> Any:
-        """The entropy."""
         return self._categorical.entropy()
 
     def enumerate_support(self, expand: bool = True) -> Any:

@@ -8,7 +8,7 @@ from . import constraints
 from .exponential import Exponential
 from .transformed_distribution import TransformedDistribution
 from .transforms import AffineTransform, ExpTransform
-from .utils import broadcast_all
+from .utils import alias, broadcast_all
 
 __all__ = ["Pareto"]
 
@@ -23,6 +23,7 @@ class Pareto(TransformedDistribution):
     """
 
     arg_constraints = {"alpha": constraints.positive, "scale": constraints.positive}
+    _expanded = {"scale": 0, "alpha": 0}
 
     def __init__(self, scale: Any, alpha: Any, validate_args: bool | None = None) -> None:
         self.scale, self.alpha = broadcast_all(scale, alpha)
@@ -30,23 +31,13 @@ class Pareto(TransformedDistribution):
         steps = [ExpTransform(), AffineTransform(loc=0, scale=self.scale)]
         super().__init__(base, steps, validate_args=validate_args)
 
-    def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
-        """The same distribution for another batch shape."""
-        new = self._get_checked_instance(Pareto, _instance)
-        new.scale = self.scale.expand(batch_shape)
-        new.alpha = self.alpha.expand(batch_shape)
-        return super().expand(batch_shape, _instance=new)
-
     @property
     def mean(self) -> Any:
         """The mean; infinite where there is none."""
         a = self.alpha.clamp(min=1)
         return a * self.scale / (a - 1)
 
-    @property
-    def mode(self) -> Any:
-        """The most likely value."""
-        return self.scale
+    mode = alias("scale", "The most likely value.")
 
     @property
     def variance(self) -> Any:
@@ -56,9 +47,7 @@ class Pareto(TransformedDistribution):
 
     @constraints.dependent_property(is_discrete=False, event_dim=0)
     def support(self) -> Any:
-        """The constraint that samples satisfy."""
         return constraints.greater_than_eq(self.scale)
 
     def entropy(self) -> Any:
-        """The entropy."""
         return (self.scale / self.alpha).log() + (1 + self.alpha.reciprocal())

@@ -8,7 +8,7 @@ import mindtorch_core as torch
 
 from . import constraints
 from .exp_family import ExponentialFamily
-from .utils import broadcast_all
+from .utils import alias, broadcast_all
 
 __all__ = ["Poisson"]
 
@@ -29,28 +29,19 @@ class Poisson(ExponentialFamily):
         (self.rate,) = broadcast_all(rate)
         super().__init__(self.rate.size(), validate_args=validate_args)
 
-    @property
-    def mean(self) -> Any:
-        """The mean."""
-        return self.rate
+    mean = alias("rate", "The mean.")
 
     @property
     def mode(self) -> Any:
-        """The most likely value."""
         return self.rate.floor()
 
-    @property
-    def variance(self) -> Any:
-        """The variance."""
-        return self.rate
+    variance = alias("rate", "The variance.")
 
     def sample(self, sample_shape: Any = ()) -> Any:
-        """Samples without gradients."""
         with torch.no_grad():
             return torch.poisson(self.rate.expand(self._extended_shape(sample_shape)))
 
     def log_prob(self, value: Any) -> Any:
-        """Logarithm of the probability."""
         self._validate_sample(value)
         rate, value = broadcast_all(self.rate, value)
         return value.xlogy(rate) - rate - (value + 1).lgamma()

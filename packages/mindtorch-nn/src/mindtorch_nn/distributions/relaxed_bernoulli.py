@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from mindtorch_core import Tensor
-
 from . import constraints
 from .distribution import OfProbabilities
 from .transformed_distribution import TransformedDistribution
 from .transforms import SigmoidTransform
-from .utils import broadcast_all, clamp_probs, uniform
+from .utils import alias, broadcast_all, clamp_probs, uniform
 
 __all__ = ["LogitRelaxedBernoulli", "RelaxedBernoulli"]
 
@@ -38,20 +36,16 @@ class LogitRelaxedBernoulli(OfProbabilities):
         validate_args: bool | None = None,
     ) -> None:  # fmt: skip
         self.temperature = temperature
-        (given,) = broadcast_all(self._one_of(probs, logits))
-        self._has_probs = probs is not None
-        setattr(self, "probs" if self._has_probs else "logits", given)
+        (given,) = self._take(probs, logits)
         super().__init__(given.size(), validate_args=validate_args)
 
     def rsample(self, sample_shape: Any = ()) -> Any:
-        """Samples with gradients to the parameters."""
         shape = self._extended_shape(sample_shape)
         probs = clamp_probs(self.probs.expand(shape))
         u = clamp_probs(uniform(shape, probs))
         return (u.log() - (-u).log1p() + probs.log() - (-probs).log1p()) / self.temperature
 
     def log_prob(self, value: Any) -> Any:
-        """Logarithm of the density."""
         self._validate_sample(value)
         logits, value = broadcast_all(self.logits, value)
         off = logits - value.mul(self.temperature)
@@ -74,6 +68,7 @@ class RelaxedBernoulli(TransformedDistribution):
     arg_constraints = {"probs": constraints.unit_interval, "logits": constraints.real}
     support = constraints.unit_interval
     has_rsample = True
+    _expanded = {}
 
     def __init__(
         self, temperature: Any, probs: Any = None, logits: Any = None,
@@ -82,25 +77,6 @@ class RelaxedBernoulli(TransformedDistribution):
         base = LogitRelaxedBernoulli(temperature, probs, logits)
         super().__init__(base, SigmoidTransform(), validate_args=validate_args)
 
-    def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
-        """The same distribution for another batch shape."""
-        new = self._get_checked_instance(RelaxedBernoulli, _instance)
-        return super().expand(batch_shape, _instance=new)
-
-    @property
-    def temperature(self) -> Tensor:
-        """How far from 0 and 1 samples are."""
-        found: Tensor = self.base_dist.temperature
-        return found
-
-    @property
-    def logits(self) -> Tensor:
-        """Logarithms of the odds."""
-        found: Tensor = self.base_dist.logits
-        return found
-
-    @property
-    def probs(self) -> Tensor:
-        """Probabilities of 1."""
-        found: Tensor = self.base_dist.probs
-        return found
+    temperature = alias("base_dist.temperature", "How far from 0 and 1 samples are.")
+    logits = alias("base_dist.logits", "Logarithms of the odds.")
+    probs = alias("base_dist.probs", "Probabilities of 1.")

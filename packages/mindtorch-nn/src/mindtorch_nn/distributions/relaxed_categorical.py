@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import mindtorch_core as torch
-from mindtorch_core import Tensor
 
 from . import constraints
 from .categorical import Categorical
 from .distribution import Distribution
 from .transformed_distribution import TransformedDistribution
 from .transforms import ExpTransform
-from .utils import broadcast_all, clamp_probs, uniform
+from .utils import alias, broadcast_all, clamp_probs, uniform
 
 __all__ = ["ExpRelaxedCategorical", "RelaxedOneHotCategorical"]
 
@@ -33,6 +32,8 @@ class ExpRelaxedCategorical(Distribution):
     arg_constraints = {"probs": constraints.simplex, "logits": constraints.real_vector}
     support = constraints.real_vector
     has_rsample = True
+    _expanded = {"_categorical": 0}
+    _kept = ("temperature",)
 
     def __init__(
         self, temperature: Any, probs: Any = None, logits: Any = None,
@@ -46,38 +47,16 @@ class ExpRelaxedCategorical(Distribution):
             validate_args=validate_args,
         )
 
-    def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
-        """The same distribution for another batch shape."""
-        new = self._get_checked_instance(ExpRelaxedCategorical, _instance)
-        new.temperature = self.temperature
-        new._categorical = self._categorical.expand(batch_shape)
-        return self._finish(new, batch_shape, self.event_shape)
-
-    @property
-    def param_shape(self) -> Any:
-        """Shape of the parameter."""
-        return self._categorical.param_shape
-
-    @property
-    def logits(self) -> Tensor:
-        """Logarithms of the probabilities."""
-        found: Tensor = self._categorical.logits
-        return found
-
-    @property
-    def probs(self) -> Tensor:
-        """Probabilities."""
-        found: Tensor = self._categorical.probs
-        return found
+    param_shape = alias("_categorical.param_shape", "Shape of the parameter.")
+    logits = alias("_categorical.logits", "Logarithms of the probabilities.")
+    probs = alias("_categorical.probs", "Probabilities.")
 
     def rsample(self, sample_shape: Any = ()) -> Any:
-        """Samples with gradients to the parameters."""
         u = clamp_probs(uniform(self._extended_shape(sample_shape), self.logits))
         scores = (self.logits - (-(u.log())).log()) / self.temperature
         return scores - scores.logsumexp(dim=-1, keepdim=True)
 
     def log_prob(self, value: Any) -> Any:
-        """Logarithm of the density."""
         self._validate_sample(value)
         n = self._categorical._num_events
         logits, value = broadcast_all(self.logits, value)
@@ -103,6 +82,7 @@ class RelaxedOneHotCategorical(TransformedDistribution):
     arg_constraints = {"probs": constraints.simplex, "logits": constraints.real_vector}
     support = constraints.simplex
     has_rsample = True
+    _expanded = {}
 
     def __init__(
         self, temperature: Any, probs: Any = None, logits: Any = None,
@@ -111,25 +91,6 @@ class RelaxedOneHotCategorical(TransformedDistribution):
         base = ExpRelaxedCategorical(temperature, probs, logits, validate_args=validate_args)
         super().__init__(base, ExpTransform(), validate_args=validate_args)
 
-    def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
-        """The same distribution for another batch shape."""
-        new = self._get_checked_instance(RelaxedOneHotCategorical, _instance)
-        return super().expand(batch_shape, _instance=new)
-
-    @property
-    def temperature(self) -> Tensor:
-        """How far from the corners samples are."""
-        found: Tensor = self.base_dist.temperature
-        return found
-
-    @property
-    def logits(self) -> Tensor:
-        """Logarithms of the probabilities."""
-        found: Tensor = self.base_dist.logits
-        return found
-
-    @property
-    def probs(self) -> Tensor:
-        """Probabilities."""
-        found: Tensor = self.base_dist.probs
-        return found
+    temperature = alias("base_dist.temperature", "How far from the corners samples are.")
+    logits = alias("base_dist.logits", "Logarithms of the probabilities.")
+    probs = alias("base_dist.probs", "Probabilities.")

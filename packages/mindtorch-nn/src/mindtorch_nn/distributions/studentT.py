@@ -10,7 +10,7 @@ import mindtorch_core as torch
 from . import constraints
 from .chi2 import Chi2
 from .distribution import Distribution
-from .utils import broadcast_all, standard_normal
+from .utils import alias, broadcast_all, standard_normal
 
 __all__ = ["StudentT"]
 
@@ -32,6 +32,7 @@ class StudentT(Distribution):
     }
     support = constraints.real
     has_rsample = True
+    _expanded = {"df": 0, "loc": 0, "scale": 0, "_chi2": 0}
 
     def __init__(
         self, df: Any, loc: Any = 0.0, scale: Any = 1.0, validate_args: bool | None = None
@@ -40,23 +41,12 @@ class StudentT(Distribution):
         self._chi2 = Chi2(self.df)
         super().__init__(self.df.size(), validate_args=validate_args)
 
-    def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
-        """The same distribution for another batch shape."""
-        new = self._get_checked_instance(StudentT, _instance)
-        batch_shape = torch.Size(batch_shape)
-        for name in ("df", "loc", "scale", "_chi2"):
-            setattr(new, name, getattr(self, name).expand(batch_shape))
-        return self._finish(new, batch_shape, ())
-
     @property
     def mean(self) -> Any:
         """The mean; NaN where there is none."""
         return self.loc.masked_fill(self.df <= 1, math.nan)
 
-    @property
-    def mode(self) -> Any:
-        """The most likely value."""
-        return self.loc
+    mode = alias("loc", "The most likely value.")
 
     @property
     def variance(self) -> Any:
@@ -66,13 +56,11 @@ class StudentT(Distribution):
         return found.masked_fill(self.df <= 1, math.nan)
 
     def rsample(self, sample_shape: Any = ()) -> Any:
-        """Samples with gradients to the parameters."""
         drawn = standard_normal(self._extended_shape(sample_shape), self.df)
         below = self._chi2.rsample(sample_shape)
         return self.loc + self.scale * drawn * torch.rsqrt(below / self.df)
 
     def log_prob(self, value: Any) -> Any:
-        """Logarithm of the density."""
         self._validate_sample(value)
         y = (value - self.loc) / self.scale
         normalizer = (
@@ -85,7 +73,6 @@ class StudentT(Distribution):
         return -0.5 * (self.df + 1.0) * torch.log1p(y**2.0 / self.df) - normalizer
 
     def entropy(self) -> Any:
-        """The entropy."""
         half, more = 0.5 * self.df, 0.5 * (self.df + 1)
         beta = torch.lgamma(half) + math.lgamma(0.5) - torch.lgamma(more)
         change = more * (torch.digamma(more) - torch.digamma(half))

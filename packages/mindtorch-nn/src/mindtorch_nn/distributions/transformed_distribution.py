@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 import mindtorch_core as torch
 
@@ -29,6 +30,7 @@ class TransformedDistribution(Distribution):
 
     arg_constraints: Any = {}
     base_dist: Any
+    _expanded: ClassVar[Mapping[str, int]] = {}
 
     def __init__(
         self,
@@ -61,9 +63,8 @@ class TransformedDistribution(Distribution):
         super().__init__(made[:cut], made[cut:], validate_args=validate_args)
 
     def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
-        """The same distribution for another batch shape."""
-        new = self._get_checked_instance(TransformedDistribution, _instance)
         batch_shape = torch.Size(batch_shape)
+        new = self._expanded_copy(batch_shape, _instance)
         shape = torch.Size((*batch_shape, *self.event_shape))
         for t in reversed(self.transforms):
             shape = t.inverse_shape(shape)
@@ -74,7 +75,6 @@ class TransformedDistribution(Distribution):
 
     @constraints.dependent_property(is_discrete=False)
     def support(self) -> Any:
-        """The constraint that samples satisfy."""
         if not self.transforms:
             return self.base_dist.support
         found = self.transforms[-1].codomain
@@ -83,7 +83,6 @@ class TransformedDistribution(Distribution):
 
     @property
     def has_rsample(self) -> bool:
-        """Whether samples have gradients."""
         return bool(self.base_dist.has_rsample)
 
     def _forward(self, x: Any) -> Any:
@@ -92,16 +91,13 @@ class TransformedDistribution(Distribution):
         return x
 
     def sample(self, sample_shape: Any = ()) -> Any:
-        """Samples without gradients."""
         with torch.no_grad():
             return self._forward(self.base_dist.sample(sample_shape))
 
     def rsample(self, sample_shape: Any = ()) -> Any:
-        """Samples with gradients to the parameters."""
         return self._forward(self.base_dist.rsample(sample_shape))
 
     def log_prob(self, value: Any) -> Any:
-        """Logarithm of the density."""
         self._validate_sample(value)
         event_dim = len(self.event_shape)
         found: Any = 0.0
@@ -125,12 +121,10 @@ class TransformedDistribution(Distribution):
         return sign * (value - 0.5) + 0.5
 
     def cdf(self, value: Any) -> Any:
-        """Probability of what is not above a value."""
         for t in reversed(self.transforms):
             value = t.inv(value)
         self.base_dist._validate_sample(value)
         return self._monotonize_cdf(self.base_dist.cdf(value))
 
     def icdf(self, value: Any) -> Any:
-        """The value below which a share lies."""
         return self._forward(self.base_dist.icdf(self._monotonize_cdf(value)))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import mindtorch_core as torch
 
@@ -39,6 +39,8 @@ class Transform:
     bijective: Any = False
     domain: Any
     codomain: Any
+    # The attributes that a class is made from, in the order of its arguments, where it has any.
+    _arguments: ClassVar[tuple[str, ...]]
 
     def __init__(self, cache_size: int = 0) -> None:
         self._cache_size = cache_size
@@ -79,7 +81,10 @@ class Transform:
             return self
         if type(self).__init__ is Transform.__init__:
             return type(self)(cache_size=cache_size)
-        raise NotImplementedError(f"{type(self)}.with_cache is not implemented")
+        owner = next((c for c in type(self).__mro__ if "_arguments" in vars(c)), None)
+        if owner is None:
+            raise NotImplementedError(f"{type(self)}.with_cache is not implemented")
+        return owner(*(getattr(self, name) for name in self._arguments), cache_size=cache_size)
 
     # A transform without parameters equals every one of its class.
     _plain = False
@@ -199,6 +204,8 @@ class ComposeTransform(Transform):
         cache_size: of each.
     """
 
+    _arguments = ("parts",)
+
     def __init__(self, parts: list[Any], cache_size: int = 0) -> None:
         super().__init__(cache_size=cache_size)
         self.parts = [p.with_cache(cache_size) for p in parts] if cache_size else parts
@@ -253,14 +260,7 @@ class ComposeTransform(Transform):
             self._inv._inv = self
         return self._inv
 
-    def with_cache(self, cache_size: int = 1) -> Any:
-        """The same transforms with another cache size."""
-        if self._cache_size == cache_size:
-            return self
-        return ComposeTransform(self.parts, cache_size=cache_size)
-
     def __call__(self, x: Any) -> Any:
-        """The transform of a value."""
         for part in self.parts:
             x = part(x)
         return x
@@ -282,13 +282,11 @@ class ComposeTransform(Transform):
         return total
 
     def forward_shape(self, shape: Any) -> Any:
-        """Shape of what is made of a shape."""
         for part in self.parts:
             shape = part.forward_shape(shape)
         return shape
 
     def inverse_shape(self, shape: Any) -> Any:
-        """Shape of what a shape is made of."""
         for part in reversed(self.parts):
             shape = part.inverse_shape(shape)
         return shape
@@ -310,18 +308,14 @@ class IndependentTransform(Transform):
         cache_size: how many pairs are remembered, 0 or 1.
     """
 
+    _arguments = ("base_transform", "reinterpreted_batch_ndims")
+
     def __init__(
         self, base_transform: Any, reinterpreted_batch_ndims: int, cache_size: int = 0
     ) -> None:
         super().__init__(cache_size=cache_size)
         self.base_transform = base_transform.with_cache(cache_size)
         self.reinterpreted_batch_ndims = reinterpreted_batch_ndims
-
-    def with_cache(self, cache_size: int = 1) -> Any:
-        """The same transform with another cache size."""
-        if self._cache_size == cache_size:
-            return self
-        return IndependentTransform(self.base_transform, self.reinterpreted_batch_ndims, cache_size)
 
     @constraints.dependent_property(is_discrete=False)
     def domain(self) -> Any:
@@ -359,11 +353,9 @@ class IndependentTransform(Transform):
         return sum_rightmost(found, self.reinterpreted_batch_ndims)
 
     def forward_shape(self, shape: Any) -> Any:
-        """Shape of what is made of a shape."""
         return self.base_transform.forward_shape(shape)
 
     def inverse_shape(self, shape: Any) -> Any:
-        """Shape of what a shape is made of."""
         return self.base_transform.inverse_shape(shape)
 
     def __repr__(self) -> str:
@@ -383,6 +375,7 @@ class ReshapeTransform(Transform):
     """
 
     bijective = True
+    _arguments = ("in_shape", "out_shape")
 
     def __init__(self, in_shape: Any, out_shape: Any, cache_size: int = 0) -> None:
         self.in_shape = torch.Size(in_shape)
@@ -401,12 +394,6 @@ class ReshapeTransform(Transform):
         """All real numbers of the other shape."""
         return constraints.independent(constraints.real, len(self.out_shape))
 
-    def with_cache(self, cache_size: int = 1) -> Any:
-        """The same transform with another cache size."""
-        if self._cache_size == cache_size:
-            return self
-        return ReshapeTransform(self.in_shape, self.out_shape, cache_size=cache_size)
-
     def _call(self, x: Any) -> Any:
         return x.reshape((*x.shape[: x.dim() - len(self.in_shape)], *self.out_shape))
 
@@ -418,11 +405,9 @@ class ReshapeTransform(Transform):
         return x.new_zeros(x.shape[: x.dim() - len(self.in_shape)])
 
     def forward_shape(self, shape: Any) -> Any:
-        """Shape of what is made of a shape."""
         return _other_end(shape, self.in_shape, self.out_shape)
 
     def inverse_shape(self, shape: Any) -> Any:
-        """Shape of what a shape is made of."""
         return _other_end(shape, self.out_shape, self.in_shape)
 
 

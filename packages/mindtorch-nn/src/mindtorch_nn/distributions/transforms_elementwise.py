@@ -132,16 +132,11 @@ class PowerTransform(Transform):
     domain = constraints.positive
     codomain = constraints.positive
     bijective = True
+    _arguments = ("exponent",)
 
     def __init__(self, exponent: Any, cache_size: int = 0) -> None:
         super().__init__(cache_size=cache_size)
         (self.exponent,) = broadcast_all(exponent)
-
-    def with_cache(self, cache_size: int = 1) -> Any:
-        """The same transform with another cache size."""
-        if self._cache_size == cache_size:
-            return self
-        return PowerTransform(self.exponent, cache_size=cache_size)
 
     @lazy_property
     def sign(self) -> Any:
@@ -164,11 +159,9 @@ class PowerTransform(Transform):
         return (self.exponent * y / x).abs().log()
 
     def forward_shape(self, shape: Any) -> Any:
-        """Shape of what is made of a shape."""
         return torch.broadcast_shapes(shape, self.exponent.shape)
 
     def inverse_shape(self, shape: Any) -> Any:
-        """Shape of what a shape is made of."""
         return torch.broadcast_shapes(shape, self.exponent.shape)
 
 
@@ -189,6 +182,7 @@ class AffineTransform(Transform):
     """
 
     bijective = True
+    _arguments = ("loc", "scale", "event_dim")
 
     def __init__(self, loc: Any, scale: Any, event_dim: int = 0, cache_size: int = 0) -> None:
         super().__init__(cache_size=cache_size)
@@ -201,25 +195,13 @@ class AffineTransform(Transform):
         """Dimensions of one value."""
         return self._event_dim
 
-    def _reals(self) -> Any:
-        real = constraints.real
-        return constraints.independent(real, self._event_dim) if self._event_dim else real
-
     @constraints.dependent_property(is_discrete=False)
     def domain(self) -> Any:
         """All real numbers."""
-        return self._reals()
+        real = constraints.real
+        return constraints.independent(real, self._event_dim) if self._event_dim else real
 
-    @constraints.dependent_property(is_discrete=False)
-    def codomain(self) -> Any:
-        """All real numbers."""
-        return self._reals()
-
-    def with_cache(self, cache_size: int = 1) -> Any:
-        """The same transform with another cache size."""
-        if self._cache_size == cache_size:
-            return self
-        return AffineTransform(self.loc, self.scale, self.event_dim, cache_size=cache_size)
+    codomain = domain
 
     def __eq__(self, other: object) -> bool:
         return (
@@ -256,18 +238,12 @@ class AffineTransform(Transform):
             shape = shape[: -self.event_dim]
         return found.expand(shape)
 
-    def _shape(self, shape: Any) -> Any:
+    def forward_shape(self, shape: Any) -> Any:
         return torch.broadcast_shapes(
             shape, getattr(self.loc, "shape", ()), getattr(self.scale, "shape", ())
         )
 
-    def forward_shape(self, shape: Any) -> Any:
-        """Shape of what is made of a shape."""
-        return self._shape(shape)
-
-    def inverse_shape(self, shape: Any) -> Any:
-        """Shape of what a shape is made of."""
-        return self._shape(shape)
+    inverse_shape = forward_shape
 
 
 class CumulativeDistributionTransform(Transform):
@@ -281,6 +257,7 @@ class CumulativeDistributionTransform(Transform):
     bijective = True
     codomain = constraints.unit_interval
     sign = +1
+    _arguments = ("distribution",)
 
     def __init__(self, distribution: Any, cache_size: int = 0) -> None:
         super().__init__(cache_size=cache_size)
@@ -298,11 +275,4 @@ class CumulativeDistributionTransform(Transform):
         return self.distribution.icdf(y)
 
     def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
-        """Logarithm of the density."""
         return self.distribution.log_prob(x)
-
-    def with_cache(self, cache_size: int = 1) -> Any:
-        """The same transform with another cache size."""
-        if self._cache_size == cache_size:
-            return self
-        return CumulativeDistributionTransform(self.distribution, cache_size=cache_size)

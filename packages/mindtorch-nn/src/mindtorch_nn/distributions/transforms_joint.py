@@ -44,12 +44,10 @@ class SoftmaxTransform(Transform):
         return y.log()
 
     def forward_shape(self, shape: Any) -> Any:
-        """Shape of what is made of a shape."""
         _at_least(shape, 1)
         return shape
 
     def inverse_shape(self, shape: Any) -> Any:
-        """Shape of what a shape is made of."""
         _at_least(shape, 1)
         return shape
 
@@ -83,12 +81,10 @@ class StickBreakingTransform(Transform):
         return (-x + F.logsigmoid(x) + y[..., :-1].log()).sum(-1)
 
     def forward_shape(self, shape: Any) -> Any:
-        """Shape of what is made of a shape."""
         _at_least(shape, 1)
         return torch.Size((*shape[:-1], shape[-1] + 1))
 
     def inverse_shape(self, shape: Any) -> Any:
-        """Shape of what a shape is made of."""
         _at_least(shape, 1)
         return torch.Size((*shape[:-1], shape[-1] - 1))
 
@@ -119,7 +115,6 @@ class CorrCholeskyTransform(Transform):
         return 0.5 * left.log().sum(-1) + slopes
 
     def forward_shape(self, shape: Any) -> Any:
-        """Shape of what is made of a shape."""
         _at_least(shape, 1)
         n = round((0.25 + 2 * shape[-1]) ** 0.5 + 0.5)
         if n * (n - 1) // 2 != shape[-1]:
@@ -127,7 +122,6 @@ class CorrCholeskyTransform(Transform):
         return torch.Size((*shape[:-1], n, n))
 
     def inverse_shape(self, shape: Any) -> Any:
-        """Shape of what a shape is made of."""
         _at_least(shape, 2)
         if shape[-2] != shape[-1]:
             raise ValueError("Input is not square")
@@ -222,6 +216,8 @@ class CatTransform(_OfParts):
         cache_size: how many pairs are remembered, 0 or 1.
     """
 
+    _arguments = ("transforms", "dim", "lengths")
+
     def __init__(
         self, tseq: Sequence[Any], dim: int = 0, lengths: Sequence[int] | None = None,
         cache_size: int = 0,
@@ -243,12 +239,6 @@ class CatTransform(_OfParts):
     def length(self) -> int:
         """Size of all parts together."""
         return sum(self.lengths)
-
-    def with_cache(self, cache_size: int = 1) -> Any:
-        """The same transforms with another cache size."""
-        if self._cache_size == cache_size:
-            return self
-        return CatTransform(self.transforms, self.dim, self.lengths, cache_size)
 
     def _split(self, x: Any) -> list[Any]:
         return list(torch.split(x, self.lengths, self.dim))
@@ -290,15 +280,11 @@ class StackTransform(_OfParts):
         cache_size: how many pairs are remembered, 0 or 1.
     """
 
+    _arguments = ("transforms", "dim")
+
     def __init__(self, tseq: Sequence[Any], dim: int = 0, cache_size: int = 0) -> None:
         super().__init__(tseq, dim, cache_size)
         self._size = len(self.transforms)
-
-    def with_cache(self, cache_size: int = 1) -> Any:
-        """The same transforms with another cache size."""
-        if self._cache_size == cache_size:
-            return self
-        return StackTransform(self.transforms, self.dim, cache_size)
 
     def _split(self, x: Any) -> list[Any]:
         return list(x.unbind(self.dim))

@@ -42,12 +42,10 @@ class Uniform(Distribution):
 
     @constraints.dependent_property(is_discrete=False, event_dim=0)
     def support(self) -> Any:
-        """The constraint that samples satisfy."""
         return constraints.interval(self.low, self.high)
 
     @property
     def mean(self) -> Any:
-        """The mean."""
         return (self.high + self.low) / 2
 
     @property
@@ -57,34 +55,27 @@ class Uniform(Distribution):
 
     @property
     def stddev(self) -> Any:
-        """The standard deviation."""
         return (self.high - self.low) / 12**0.5
 
     @property
     def variance(self) -> Any:
-        """The variance."""
         return (self.high - self.low).pow(2) / 12
 
     def rsample(self, sample_shape: Any = ()) -> Any:
-        """Samples with gradients to the parameters."""
         drawn = uniform(self._extended_shape(sample_shape), self.low)
         return self.low + drawn * (self.high - self.low)
 
     def log_prob(self, value: Any) -> Any:
-        """Logarithm of the density."""
         self._validate_sample(value)
         inside = self.low.le(value).type_as(self.low) * self.high.gt(value).type_as(self.low)
         return torch.log(inside) - torch.log(self.high - self.low)
 
     def cdf(self, value: Any) -> Any:
-        """Probability of what is not above a value."""
         self._validate_sample(value)
         return ((value - self.low) / (self.high - self.low)).clamp(min=0, max=1)
 
     def icdf(self, value: Any) -> Any:
-        """The value below which a share lies."""
         return value * (self.high - self.low) + self.low
 
     def entropy(self) -> Any:
-        """The entropy."""
         return torch.log(self.high - self.low)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import math
 import numbers
+import operator
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -89,6 +90,11 @@ def probs_to_logits(probs: Tensor, is_binary: bool = False) -> Tensor:
     """Logits of probabilities."""
     safe = clamp_probs(probs)
     return torch.log(safe) - torch.log1p(-safe) if is_binary else torch.log(safe)
+
+
+def alias(path: str, doc: str) -> Any:
+    """A property that is an attribute of the distribution, or of a part of it: ``base_dist.scale``."""
+    return property(operator.attrgetter(path), doc=doc)
 
 
 class lazy_property:

@@ -9,7 +9,7 @@ import mindtorch_core as torch
 
 from . import constraints
 from .distribution import Distribution
-from .utils import broadcast_all, lazy_property
+from .utils import alias, broadcast_all, lazy_property
 
 __all__ = ["VonMises"]
 
@@ -38,7 +38,6 @@ class VonMises(Distribution):
         super().__init__(self.loc.shape, (), validate_args)
 
     def log_prob(self, value: Any) -> Any:
-        """Logarithm of the density."""
         self._validate_sample(value)
         near = self.concentration * torch.cos(value - self.loc)
         return near - math.log(2 * math.pi) - _log_bessel(0, self.concentration)
@@ -69,15 +68,8 @@ class VonMises(Distribution):
             done = done | accept
         return ((found + math.pi + loc) % (2 * math.pi) - math.pi).to(self.loc.dtype)
 
-    @property
-    def mean(self) -> Any:
-        """The mean direction."""
-        return self.loc
-
-    @property
-    def mode(self) -> Any:
-        """The most likely direction."""
-        return self.loc
+    mean = alias("loc", "The mean direction.")
+    mode = alias("loc", "The most likely direction.")
 
     @lazy_property
     def variance(self) -> Any:

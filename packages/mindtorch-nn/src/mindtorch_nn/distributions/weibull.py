@@ -26,6 +26,7 @@ class Weibull(TransformedDistribution):
 
     arg_constraints = {"scale": constraints.positive, "concentration": constraints.positive}
     support = constraints.positive
+    _expanded = {"scale": 0, "concentration": 0}
 
     def __init__(self, scale: Any, concentration: Any, validate_args: bool | None = None) -> None:
         self.scale, self.concentration = broadcast_all(scale, concentration)
@@ -40,34 +41,26 @@ class Weibull(TransformedDistribution):
         ]
 
     def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
-        """The same distribution for another batch shape."""
-        new = self._get_checked_instance(Weibull, _instance)
-        new.scale = self.scale.expand(batch_shape)
-        new.concentration = self.concentration.expand(batch_shape)
+        new = super().expand(batch_shape, _instance)
         new.concentration_reciprocal = new.concentration.reciprocal()
-        found = super().expand(batch_shape, _instance=new)
-        found.transforms = new._steps()
-        return found
+        new.transforms = new._steps()
+        return new
 
     @property
     def mean(self) -> Any:
-        """The mean."""
         return self.scale * torch.exp(torch.lgamma(1 + self.concentration_reciprocal))
 
     @property
     def mode(self) -> Any:
-        """The most likely value."""
         power = self.concentration.reciprocal()
         return self.scale * ((self.concentration - 1) / self.concentration) ** power
 
     @property
     def variance(self) -> Any:
-        """The variance."""
         once = torch.lgamma(1 + self.concentration_reciprocal)
         twice = torch.lgamma(1 + 2 * self.concentration_reciprocal)
         return self.scale.pow(2) * (torch.exp(twice) - torch.exp(2 * once))
 
     def entropy(self) -> Any:
-        """The entropy."""
         rest = 1 - self.concentration_reciprocal
         return euler_constant * rest + torch.log(self.scale * self.concentration_reciprocal) + 1

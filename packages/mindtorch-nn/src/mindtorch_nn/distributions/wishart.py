@@ -96,7 +96,6 @@ class Wishart(WithCovariance, ExponentialFamily):
 
     @property
     def mean(self) -> Any:
-        """The mean."""
         return self._df() * self.covariance_matrix
 
     def _df(self) -> Any:
@@ -110,7 +109,6 @@ class Wishart(WithCovariance, ExponentialFamily):
 
     @property
     def variance(self) -> Any:
-        """The variances."""
         v = self.covariance_matrix
         diagonal = v.diagonal(dim1=-2, dim2=-1)
         outer = diagonal.unsqueeze(-1) * diagonal.unsqueeze(-2)
@@ -147,7 +145,6 @@ class Wishart(WithCovariance, ExponentialFamily):
         return sample
 
     def log_prob(self, value: Any) -> Any:
-        """Logarithm of the density."""
         self._validate_sample(value)
         nu, n = self.df, self._event_shape[-1]
         lower = self._unbroadcasted_scale_tril
@@ -162,7 +159,6 @@ class Wishart(WithCovariance, ExponentialFamily):
         )
 
     def entropy(self) -> Any:
-        """The entropy."""
         nu, n = self.df, self._event_shape[-1]
         return (
             (n + 1) * (n * math.log(2) / 2 + half_log_det(self._unbroadcasted_scale_tril))
