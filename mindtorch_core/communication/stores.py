@@ -183,7 +183,6 @@ class _LockedStore(Store, ABC):
     """A store whose values lie in one table, which `_open` gives to one user at a time."""
 
     def has_extended_api(self) -> bool:
-        """See `Store.has_extended_api`."""
         return True
 
     @abstractmethod
@@ -195,28 +194,23 @@ class _LockedStore(Store, ABC):
         """Wait for a change, at most so long."""
 
     def set(self, key: str, value: str | bytes) -> None:
-        """See `Store.set`."""
         with self._open() as table:
             table.values[as_key(key)] = as_value(value)
 
     def get(self, key: str) -> bytes:
-        """See `Store.get`."""
         self.wait([key])
         with self._open() as table:
             return table.get(key)
 
     def add(self, key: str, amount: int) -> int:
-        """See `Store.add`."""
         with self._open() as table:
             return table.add(as_key(key), index(amount))
 
     def compare_set(self, key: str, expected_value: str, desired_value: str) -> bytes:
-        """See `Store.compare_set`."""
         with self._open() as table:
             return table.compare_set(as_key(key), as_value(expected_value), as_value(desired_value))
 
     def wait(self, keys: Sequence[str], timeout: timedelta | None = None) -> None:
-        """See `Store.wait`."""
         limit = self._timeout if timeout is None else as_timeout(timeout)
         end = time.monotonic() + limit.total_seconds()
         while not self.check(keys):
@@ -226,27 +220,22 @@ class _LockedStore(Store, ABC):
             self._rest(left)
 
     def check(self, keys: Sequence[str]) -> bool:
-        """See `Store.check`."""
         with self._open() as table:
             return all(map(table.has, as_keys(keys)))
 
     def delete_key(self, key: str) -> bool:
-        """See `Store.delete_key`."""
         with self._open() as table:
             return table.values.pop(key, None) is not None
 
     def num_keys(self) -> int:
-        """See `Store.num_keys`."""
         with self._open() as table:
             return len(table.values)
 
     def list_keys(self) -> list[str]:
-        """See `Store.list_keys`."""
         with self._open() as table:
             return list(table.values)
 
     def append(self, key: str, value: str | bytes) -> None:
-        """See `Store.append`."""
         with self._open() as table:
             table.append(as_key(key), as_value(value))
 
@@ -270,19 +259,16 @@ class HashStore(_LockedStore):
             self._changed.wait(min(seconds, 0.05))
 
     def queue_push(self, key: str, value: str | bytes) -> None:
-        """See `Store.queue_push`."""
         with self._open() as table:
             table.push(as_key(key), as_value(value))
 
     def queue_pop(self, key: str, block: bool = True) -> bytes:
-        """See `Store.queue_pop`."""
         if block:
             self.wait([key])
         with self._open() as table:
             return table.pop(as_key(key))
 
     def queue_len(self, key: str) -> int:
-        """See `Store.queue_len`."""
         with self._open() as table:
             return len(table.queues.get(as_key(key), ()))
 
@@ -316,11 +302,9 @@ class FileStore(_LockedStore):
                 Path(self.path).unlink()
 
     def has_extended_api(self) -> bool:
-        """See `Store.has_extended_api`."""
         return False
 
     def list_keys(self) -> list[str]:
-        """See `Store.list_keys`."""
         return [key for key in super().list_keys() if key not in (_USERS, _GONE)]
 
     @contextlib.contextmanager
@@ -404,31 +388,24 @@ class PrefixStore(Store):
         return f"{self._prefix}/{as_key(key)}"
 
     def set(self, key: str, value: str | bytes) -> None:
-        """See `Store.set`."""
         self.underlying_store.set(self._key(key), as_value(value))
 
     def get(self, key: str) -> bytes:
-        """See `Store.get`."""
         return self.underlying_store.get(self._key(key))
 
     def add(self, key: str, amount: int) -> int:
-        """See `Store.add`."""
         return self.underlying_store.add(self._key(key), amount)
 
     def compare_set(self, key: str, expected_value: str, desired_value: str) -> bytes:
-        """See `Store.compare_set`."""
         return self.underlying_store.compare_set(self._key(key), expected_value, desired_value)
 
     def wait(self, keys: Sequence[str], timeout: timedelta | None = None) -> None:
-        """See `Store.wait`."""
         self.underlying_store.wait([self._key(key) for key in as_keys(keys)], timeout)
 
     def check(self, keys: Sequence[str]) -> bool:
-        """See `Store.check`."""
         return self.underlying_store.check([self._key(key) for key in as_keys(keys)])
 
     def delete_key(self, key: str) -> bool:
-        """See `Store.delete_key`."""
         return self.underlying_store.delete_key(self._key(key))
 
     def num_keys(self) -> int:
@@ -442,26 +419,20 @@ class PrefixStore(Store):
         return [key.removeprefix(start) for key in keys if key.startswith(start)]
 
     def queue_push(self, key: str, value: str | bytes) -> None:
-        """See `Store.queue_push`."""
         self.underlying_store.queue_push(self._key(key), value)
 
     def queue_pop(self, key: str, block: bool = True) -> bytes:
-        """See `Store.queue_pop`."""
         return self.underlying_store.queue_pop(self._key(key), block)
 
     def queue_len(self, key: str) -> int:
-        """See `Store.queue_len`."""
         return self.underlying_store.queue_len(self._key(key))
 
     def append(self, key: str, value: str | bytes) -> None:
-        """See `Store.append`."""
         self.underlying_store.append(self._key(key), as_value(value))
 
     def multi_get(self, keys: Sequence[str]) -> list[bytes]:
-        """See `Store.multi_get`."""
         return self.underlying_store.multi_get([self._key(key) for key in as_keys(keys)])
 
     def multi_set(self, keys: Sequence[str], values: Sequence[str | bytes]) -> None:
-        """See `Store.multi_set`."""
         own = [self._key(key) for key in as_keys(keys)]
         self.underlying_store.multi_set(own, [as_value(value) for value in values])

@@ -119,7 +119,6 @@ class TCPStore(Store):
         return f"TCPStore(client={client}, server={server})"
 
     def has_extended_api(self) -> bool:
-        """See `Store.has_extended_api`."""
         return True
 
     def clone(self) -> TCPStore:
@@ -204,24 +203,19 @@ class TCPStore(Store):
     # ---- the store -----------------------------------------------------------------------------
 
     def set(self, key: str, value: str | bytes) -> None:
-        """See `Store.set`."""
         self._ask(["set", as_key(key), as_value(value)])
 
     def get(self, key: str) -> bytes:
-        """See `Store.get`."""
         return self.multi_get([key])[0]
 
     def add(self, key: str, amount: int) -> int:
-        """See `Store.add`."""
         return int(self._ask(["add", as_key(key), str(index(amount))])[0])
 
     def compare_set(self, key: str, expected_value: str, desired_value: str) -> bytes:
-        """See `Store.compare_set`."""
         expected, desired = as_value(expected_value), as_value(desired_value)
         return self._ask(["compare_set", as_key(key), expected, desired])[0]
 
     def wait(self, keys: Sequence[str], timeout: timedelta | None = None) -> None:
-        """See `Store.wait`."""
         limit = self._timeout if timeout is None else as_timeout(timeout)
         self._await("wait", as_keys(keys), limit)
 
@@ -232,11 +226,9 @@ class TCPStore(Store):
             raise too_late([k for k in keys if not self.check([k])], limit) from None
 
     def check(self, keys: Sequence[str]) -> bool:
-        """See `Store.check`."""
         return self._ask(["check", *as_keys(keys)]) == [b"1"]
 
     def delete_key(self, key: str) -> bool:
-        """See `Store.delete_key`."""
         return self._ask(["delete", as_key(key)]) == [b"1"]
 
     def num_keys(self) -> int:
@@ -244,33 +236,26 @@ class TCPStore(Store):
         return len(self._ask(["keys"]))
 
     def list_keys(self) -> list[str]:
-        """See `Store.list_keys`."""
         return [name for key in self._ask(["keys"]) if (name := key.decode()) != _INIT]
 
     def append(self, key: str, value: str | bytes) -> None:
-        """See `Store.append`."""
         self._ask(["append", as_key(key), as_value(value)])
 
     def multi_get(self, keys: Sequence[str]) -> list[bytes]:
-        """See `Store.multi_get`."""
         return self._await("get", as_keys(keys), self._timeout)
 
     def multi_set(self, keys: Sequence[str], values: Sequence[str | bytes]) -> None:
-        """See `Store.multi_set`."""
         self._ask(["set", *(part for pair in pairs(keys, values) for part in pair)])
 
     def queue_push(self, key: str, value: str | bytes) -> None:
-        """See `Store.queue_push`."""
         self._ask(["push", as_key(key), as_value(value)])
 
     def queue_pop(self, key: str, block: bool = True) -> bytes:
-        """See `Store.queue_pop`."""
         if not block:
             return self._ask(["take", as_key(key)])[0]
         return self._await("pop", [as_key(key)], self._timeout)[0]
 
     def queue_len(self, key: str) -> int:
-        """See `Store.queue_len`."""
         return int(self._ask(["length", as_key(key)])[0])
 
     def await_leaving(self, seconds: float) -> None:

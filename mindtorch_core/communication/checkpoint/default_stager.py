@@ -56,7 +56,6 @@ class DefaultStager(AsyncStager):
         return self._last
 
     def synchronize_staging(self) -> None:
-        """See `AsyncStager`."""
         if self._last is not None:
             self._last.result()
 

@@ -86,14 +86,12 @@ class DefaultSavePlanner(SavePlanner):
         storage_meta: StorageMeta | None = None,
         is_coordinator: bool = False,
     ) -> None:
-        """See `SavePlanner`."""
         if self.flatten_state_dict:
             state_dict, self.mappings = _flat(state_dict)
         self.state_dict = state_dict
         self.is_coordinator = is_coordinator
 
     def create_local_plan(self) -> SavePlan:
-        """See `SavePlanner`."""
         plan = create_default_local_save_plan(self.state_dict, self.is_coordinator)
         if self.flatten_state_dict:
             plan = replace(plan, planner_data=self.mappings)
@@ -119,12 +117,10 @@ class DefaultSavePlanner(SavePlanner):
         return plans, found
 
     def finish_plan(self, new_plan: SavePlan) -> SavePlan:
-        """See `SavePlanner`."""
         self.plan = new_plan
         return new_plan
 
     def resolve_data(self, write_item: WriteItem) -> Tensor | io.BytesIO:
-        """See `SavePlanner`."""
         found: Tensor | io.BytesIO = self.transform_object(
             write_item, self.lookup_object(write_item.index)
         )
@@ -293,15 +289,12 @@ class DefaultLoadPlanner(LoadPlanner):
         )
 
     def create_global_plan(self, global_plan: list[LoadPlan]) -> list[LoadPlan]:
-        """See `LoadPlanner`."""
         return create_default_global_load_plan(global_plan)
 
     def finish_plan(self, central_plan: LoadPlan) -> LoadPlan:
-        """See `LoadPlanner`."""
         return central_plan
 
     def load_bytes(self, read_item: ReadItem, value: io.BytesIO) -> None:
-        """See `LoadPlanner`."""
         name = read_item.dest_index.fqn
         found = load_object(value, map_location="cpu")
         if self.flatten_state_dict:
@@ -310,7 +303,6 @@ class DefaultLoadPlanner(LoadPlanner):
             self.state_dict[name] = found
 
     def resolve_tensor(self, read_item: ReadItem) -> Tensor:
-        """See `LoadPlanner`."""
         return self.transform_tensor(read_item, self.lookup_tensor(read_item.dest_index))
 
     def commit_tensor(self, read_item: ReadItem, tensor: Tensor) -> None:

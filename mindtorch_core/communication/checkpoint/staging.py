@@ -52,7 +52,6 @@ class BlockingAsyncStager(AsyncStager):
         self._kept: dict[tuple[Any, ...], Tensor] = {}
 
     def stage(self, state_dict: STATE_DICT_TYPE) -> STATE_DICT_TYPE:
-        """See `AsyncStager`."""
         with no_grad():
             found: dict[str, Any] = self._copied(state_dict, ())
         return found
@@ -61,7 +60,6 @@ class BlockingAsyncStager(AsyncStager):
         """See `AsyncStager`: nothing is left to do."""
 
     def close(self) -> None:
-        """See `AsyncStager`."""
         self._kept.clear()
 
     def _copied(self, value: Any, path: tuple[Any, ...]) -> Any:

@@ -121,7 +121,6 @@ def all_reduce(tensor: Tensor, op: ReduceOp = ReduceOp.SUM, group: Any = None) -
 class _Broadcast(Function):
     @staticmethod
     def forward(ctx: Any, src: int, group: ProcessGroup, tensor: Tensor) -> Tensor:
-        """See `broadcast`."""
         ctx.src, ctx.group = src, group
         result = tensor.clone()
         collectives.broadcast(result, src, group)
@@ -137,7 +136,6 @@ class _Broadcast(Function):
 class _Reduce(Function):
     @staticmethod
     def forward(ctx: Any, dst: int, op: ReduceOp, group: ProcessGroup, tensor: Tensor) -> Tensor:
-        """See `reduce`."""
         ctx.dst, ctx.group = dst, group
         result = tensor.clone()
         collectives.reduce(result, dst, op, group)
@@ -152,7 +150,6 @@ class _Reduce(Function):
 class _Gather(Function):
     @staticmethod
     def forward(ctx: Any, dst: int, group: ProcessGroup, tensor: Tensor) -> tuple[Tensor, ...]:
-        """See `gather`."""
         ctx.dst, ctx.group = dst, group
         results = [fn.zeros_like(tensor) for _ in range(group.size())]
         collectives.gather(tensor, results if get_rank() == dst else None, dst, group)
@@ -167,7 +164,6 @@ class _Gather(Function):
 class _Scatter(Function):
     @staticmethod
     def forward(ctx: Any, src: int, group: ProcessGroup, *tensors: Tensor) -> Tensor:
-        """See `scatter`."""
         ctx.src, ctx.group = src, group
         if not all(each.size() == tensors[0].size() for each in tensors):
             raise AssertionError
@@ -186,7 +182,6 @@ class _ReduceScatter(Function):
     def forward(
         ctx: Any, op: ReduceOp, group: ProcessGroup, output: Tensor, *tensors: Tensor
     ) -> Tensor:
-        """See `reduce_scatter`."""
         ctx.group = group
         collectives.reduce_scatter(output, [*tensors], op, group)
         return output
@@ -200,7 +195,6 @@ class _ReduceScatter(Function):
 class _AllGather(Function):
     @staticmethod
     def forward(ctx: Any, group: ProcessGroup, tensor: Tensor) -> tuple[Tensor, ...]:
-        """See `all_gather`."""
         ctx.group = group
         results = [fn.empty_like(tensor).contiguous() for _ in range(group.size())]
         collectives.all_gather(results, tensor, group)
@@ -216,7 +210,6 @@ class _AllGather(Function):
 class _AllGatherBase(Function):
     @staticmethod
     def forward(ctx: Any, output: Tensor, tensor: Tensor, group: ProcessGroup) -> Tensor:
-        """See `_all_gather_base`."""
         ctx.group, ctx.shape = group, tensor.shape
         collectives.all_gather_into_tensor(output, tensor, group)
         return output
@@ -234,7 +227,6 @@ class _AllToAll(Function):
     def forward(
         ctx: Any, group: ProcessGroup, outputs: Sequence[Tensor], *tensors: Tensor
     ) -> tuple[Tensor, ...]:
-        """See `all_to_all`."""
         ctx.group, ctx.shapes = group, [each.shape for each in tensors]
         exchanges.all_to_all([*outputs], [*tensors], group)
         return tuple(outputs)
@@ -256,7 +248,6 @@ class _AllToAllSingle(Function):
         sent: list[int] | None,
         tensor: Tensor,
     ) -> Tensor:
-        """See `all_to_all_single`."""
         ctx.group, ctx.shape, ctx.received, ctx.sent = group, tensor.shape, received, sent
         exchanges.all_to_all_single(output, tensor, received, sent, group)
         return output
@@ -272,7 +263,6 @@ class _AllToAllSingle(Function):
 class _AllReduce(Function):
     @staticmethod
     def forward(ctx: Any, op: ReduceOp, group: ProcessGroup, tensor: Tensor) -> Tensor:
-        """See `all_reduce`."""
         ctx.op, ctx.group = op, group
         result = tensor.clone().contiguous()
         collectives.all_reduce(result, op, group)

@@ -165,7 +165,6 @@ class MPICommunicator(Communicator):
     # ---- collective operations -----------------------------------------------------------------
 
     def all_reduce(self, call: Call, tensor: Tensor, reduction: str) -> Task:
-        """See `Communicator.all_reduce`."""
         kind, op = TYPES[_dtype(tensor)], OPS[reduction]
         memory, count, each = as_bytes(tensor), tensor.numel(), tensor.element_size()
         if count * each <= 2 * PIECE:
@@ -181,7 +180,6 @@ class MPICommunicator(Communicator):
         return self._in_pieces(call, count, PIECE // each, piece, tensor)
 
     def reduce(self, call: Call, tensor: Tensor, root: int, reduction: str) -> Task:
-        """See `Communicator.reduce`."""
         kind, op = TYPES[_dtype(tensor)], OPS[reduction]
         whole, count, each = as_bytes(tensor), tensor.numel(), tensor.element_size()
         here = self.rank == root
@@ -204,17 +202,14 @@ class MPICommunicator(Communicator):
         )
 
     def broadcast(self, call: Call, tensor: Tensor, root: int) -> Task:
-        """See `Communicator.broadcast`."""
         memory = [as_bytes(tensor), MPI.BYTE]
         return self._collective(call, lambda: self.comm.Ibcast(memory, root=root), tensor)
 
     def all_gather(self, call: Call, output: Tensor, tensor: Tensor) -> Task:
-        """See `Communicator.all_gather`."""
         send, recv = [as_bytes(tensor), MPI.BYTE], [as_bytes(output), MPI.BYTE]
         return self._collective(call, lambda: self.comm.Iallgather(send, recv), output, tensor)
 
     def gather(self, call: Call, output: Tensor | None, tensor: Tensor, root: int) -> Task:
-        """See `Communicator.gather`."""
         send = [as_bytes(tensor), MPI.BYTE]
         recv = None if output is None else [as_bytes(output), MPI.BYTE]
         return self._collective(
@@ -222,7 +217,6 @@ class MPICommunicator(Communicator):
         )
 
     def scatter(self, call: Call, output: Tensor, tensor: Tensor | None, root: int) -> Task:
-        """See `Communicator.scatter`."""
         send = None if tensor is None else [as_bytes(tensor), MPI.BYTE]
         recv = [as_bytes(output), MPI.BYTE]
         return self._collective(
@@ -230,7 +224,6 @@ class MPICommunicator(Communicator):
         )
 
     def reduce_scatter(self, call: Call, output: Tensor, tensor: Tensor, reduction: str) -> Task:
-        """See `Communicator.reduce_scatter`."""
         kind, op = TYPES[_dtype(tensor)], OPS[reduction]
         count, each = output.numel(), output.element_size()
         if tensor.numel() * each > 2 * PIECE:
@@ -283,11 +276,9 @@ class MPICommunicator(Communicator):
     # ---- messages ------------------------------------------------------------------------------
 
     def send(self, call: Call, tensor: Tensor, peer: int, tag: int) -> Task:
-        """See `Communicator.send`."""
         return self._queue(self._messages.send(call, tensor, peer, tag), Lane(), call)
 
     def recv(self, call: Call, tensor: Tensor, peer: int | None, tag: int) -> Task:
-        """See `Communicator.recv`."""
         task = Task(self._progress)
         task.steps = self._guarded(self._messages.recv(call, tensor, peer, tag, task), call)
         self._progress.queue(task, Lane(), now=call.waits)
@@ -296,7 +287,6 @@ class MPICommunicator(Communicator):
     # ---- groups --------------------------------------------------------------------------------
 
     def split(self, call: Call, ranks: Sequence[int]) -> MPICommunicator | None:
-        """See `Communicator.split`."""
         made: list[MPI.Intracomm] = []
         tag = zlib.crc32(repr([*ranks]).encode()) % 32_768  # the members' alone, and alike there
 

@@ -164,7 +164,6 @@ class HCCLCommunicator(Communicator):
     # ---- reductions --------------------------------------------------------------------------------
 
     def all_reduce(self, call: Call, tensor: Tensor, reduction: str) -> Ticket:
-        """See `Communicator.all_reduce`."""
         t = self._here(tensor)
         kind, count = _dtype(t), t.numel()
         if native(kind, reduction):
@@ -186,7 +185,6 @@ class HCCLCommunicator(Communicator):
         return Then([ticket], lambda: _put(tensor, rows, reduction))
 
     def reduce(self, call: Call, tensor: Tensor, root: int, reduction: str) -> Ticket:
-        """See `Communicator.reduce`."""
         t = self._here(tensor)
         kind, count = _dtype(t), t.numel()
         if not native(kind, reduction):
@@ -204,7 +202,6 @@ class HCCLCommunicator(Communicator):
         return self._back(task, tensor, t) if self.rank == root else task
 
     def reduce_scatter(self, call: Call, output: Tensor, tensor: Tensor, reduction: str) -> Ticket:
-        """See `Communicator.reduce_scatter`."""
         whole, out = self._here(tensor), self._here(output, read=False)
         kind, count = _dtype(whole), out.numel()
         if native(kind, reduction):
@@ -226,7 +223,6 @@ class HCCLCommunicator(Communicator):
     # ---- copies ------------------------------------------------------------------------------------
 
     def broadcast(self, call: Call, tensor: Tensor, root: int) -> Ticket:
-        """See `Communicator.broadcast`."""
         t = self._here(tensor)
         at, (code, count) = t.data_ptr(), _moved(t)
         task = self._collective(
@@ -239,7 +235,6 @@ class HCCLCommunicator(Communicator):
         return self._back(task, tensor, t)
 
     def all_gather(self, call: Call, output: Tensor, tensor: Tensor) -> Ticket:
-        """See `Communicator.all_gather`."""
         t, out = self._here(tensor), self._here(output, read=False)
         at, to, (code, count) = t.data_ptr(), out.data_ptr(), _moved(t)
         task = self._collective(
@@ -252,7 +247,6 @@ class HCCLCommunicator(Communicator):
         return self._back(task, output, out)
 
     def scatter(self, call: Call, output: Tensor, tensor: Tensor | None, root: int) -> Ticket:
-        """See `Communicator.scatter`."""
         out = self._here(output, read=False)
         whole = None if tensor is None else self._here(tensor)
         at, to = 0 if whole is None else whole.data_ptr(), out.data_ptr()
@@ -307,13 +301,11 @@ class HCCLCommunicator(Communicator):
     # ---- messages ----------------------------------------------------------------------------------
 
     def send(self, call: Call, tensor: Tensor, peer: int, tag: int) -> Ticket:
-        """See `Communicator.send`."""
         t = self._here(tensor)
         steps = self._messages.send(call, t, peer, tag, self._index, self._before())
         return self._queue(call, steps, Lane())
 
     def recv(self, call: Call, tensor: Tensor, peer: int | None, tag: int) -> Task:
-        """See `Communicator.recv`."""
         t = self._here(tensor)
         task = Task(self._progress)
         before = self._before()
@@ -329,7 +321,6 @@ class HCCLCommunicator(Communicator):
     # ---- groups ------------------------------------------------------------------------------------
 
     def split(self, call: Call, ranks: Sequence[int]) -> HCCLCommunicator | None:
-        """See `Communicator.split`."""
         whole = len(call.ranks) == self.size
 
         def steps() -> Steps:
