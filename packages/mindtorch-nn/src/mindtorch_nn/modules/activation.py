@@ -51,8 +51,6 @@ __all__ = [
 class _Inplace(Module):
     """An activation that may write its result over its input."""
 
-    _told: tuple[str, ...] = ()  # attributes that stand in the text
-
     def __init__(self, inplace: bool = False) -> None:
         super().__init__()
         self.inplace = inplace
@@ -66,7 +64,7 @@ class _Inplace(Module):
 class Threshold(_Inplace):
     """``x`` where it is above a threshold, else a value."""
 
-    _told: tuple[str, ...] = ("threshold", "value")
+    _told = ("threshold", "value")
 
     def __init__(self, threshold: float, value: float, inplace: bool = False) -> None:
         super().__init__(inplace)
@@ -97,7 +95,7 @@ class ReLU(_Inplace):
 class RReLU(_Inplace):
     """`LeakyReLU` with random slopes in training (Xu et al., 2015)."""
 
-    _told: tuple[str, ...] = ("lower", "upper")
+    _told = ("lower", "upper")
 
     def __init__(self, lower: float = 1 / 8, upper: float = 1 / 3, inplace: bool = False) -> None:
         super().__init__(inplace)
@@ -124,7 +122,7 @@ class Hardtanh(_Inplace):
         tensor([-1.0000,  0.5000,  1.0000])
     """
 
-    _told: tuple[str, ...] = ("min_val", "max_val")
+    _told = ("min_val", "max_val")
 
     def __init__(
         self,
@@ -167,7 +165,7 @@ class ReLU6(Hardtanh):
         tensor([0., 3., 6.])
     """
 
-    _told: tuple[str, ...] = ()
+    _told = ()
 
     def __init__(self, inplace: bool = False) -> None:
         super().__init__(0.0, 6.0, inplace)
@@ -271,7 +269,7 @@ class ELU(_Inplace):
         tensor([-0.6321,  2.0000])
     """
 
-    _told: tuple[str, ...] = ("alpha",)
+    _told = ("alpha",)
 
     def __init__(self, alpha: float = 1.0, inplace: bool = False) -> None:
         super().__init__(inplace)
@@ -320,6 +318,8 @@ class GLU(Module):
         tensor([[0.5000, 2.0000]])
     """
 
+    _told = ("dim",)
+
     def __init__(self, dim: int = -1) -> None:
         super().__init__()
         self.dim = dim
@@ -327,10 +327,6 @@ class GLU(Module):
     def forward(self, input: Tensor) -> Tensor:
         """(*, 2 n, *) to (*, n, *)."""
         return F.glu(input, self.dim)
-
-    def extra_repr(self) -> str:
-        """The dimension."""
-        return shown(self, "dim")
 
 
 class GELU(Module):
@@ -393,7 +389,7 @@ class LeakyReLU(_Inplace):
         tensor([-0.5000,  2.0000])
     """
 
-    _told: tuple[str, ...] = ("negative_slope",)
+    _told = ("negative_slope",)
 
     def __init__(self, negative_slope: float = 1e-2, inplace: bool = False) -> None:
         super().__init__(inplace)
@@ -424,6 +420,8 @@ class Softplus(Module):
         tensor([ 0.6931, 30.0000])
     """
 
+    _told = ("beta", "threshold")
+
     def __init__(self, beta: float = 1.0, threshold: float = 20.0) -> None:
         super().__init__()
         self.beta = beta
@@ -432,10 +430,6 @@ class Softplus(Module):
     def forward(self, input: Tensor) -> Tensor:
         """Of any shape, element by element."""
         return F.softplus(input, self.beta, self.threshold)
-
-    def extra_repr(self) -> str:
-        """All settings."""
-        return shown(self, "beta", "threshold")
 
 
 class PReLU(Module):
@@ -452,6 +446,7 @@ class PReLU(Module):
         [-0.25, 2.0]
     """
 
+    _told = ("num_parameters",)
     weight: Tensor
 
     def __init__(
@@ -470,10 +465,6 @@ class PReLU(Module):
     def forward(self, input: Tensor) -> Tensor:
         """(N, C, *) to the same shape."""
         return F.prelu(input, self.weight)
-
-    def extra_repr(self) -> str:
-        """How many slopes there are."""
-        return shown(self, "num_parameters")
 
 
 class Softsign(Module):

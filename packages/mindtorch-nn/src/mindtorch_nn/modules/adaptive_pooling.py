@@ -8,7 +8,6 @@ from mindtorch_core import Tensor
 from mindtorch_core.nn import functional as F
 
 from .module import Module
-from .utils import shown
 
 __all__ = [
     "AdaptiveAvgPool1d",
@@ -21,14 +20,12 @@ __all__ = [
 
 
 class _AdaptiveMaxPoolNd(Module):
+    _told = ("output_size",)
+
     def __init__(self, output_size: Any, return_indices: bool = False) -> None:
         super().__init__()
         self.output_size = output_size
         self.return_indices = return_indices
-
-    def extra_repr(self) -> str:
-        """The size."""
-        return shown(self, "output_size")
 
 
 class AdaptiveMaxPool1d(_AdaptiveMaxPoolNd):
@@ -66,13 +63,11 @@ class AdaptiveMaxPool3d(_AdaptiveMaxPoolNd):
 
 
 class _AdaptiveAvgPoolNd(Module):
+    _told = ("output_size",)
+
     def __init__(self, output_size: Any) -> None:
         super().__init__()
         self.output_size = output_size
-
-    def extra_repr(self) -> str:
-        """The size."""
-        return shown(self, "output_size")
 
 
 class AdaptiveAvgPool1d(_AdaptiveAvgPoolNd):

@@ -6,13 +6,14 @@ from mindtorch_core import Tensor
 from mindtorch_core.nn import functional as F
 
 from .module import Module
-from .utils import shown
 
 __all__ = ["ChannelShuffle"]
 
 
 class ChannelShuffle(Module):
     """Takes channels from all groups in turn (Zhang et al., 2018)."""
+
+    _told = ("groups",)
 
     def __init__(self, groups: int) -> None:
         super().__init__()
@@ -21,7 +22,3 @@ class ChannelShuffle(Module):
     def forward(self, input: Tensor) -> Tensor:
         """(N, C, *) to the same shape."""
         return F.channel_shuffle(input, self.groups)
-
-    def extra_repr(self) -> str:
-        """The groups."""
-        return shown(self, "groups")

@@ -10,7 +10,7 @@ from mindtorch_core import Tensor
 
 from .. import init
 from .module import Module
-from .utils import _reverse_repeat_tuple, declare, shown
+from .utils import _reverse_repeat_tuple, declare, shown, unusual
 
 Sizes = int | Sequence[int]
 
@@ -88,18 +88,13 @@ class _ConvNd(Module):
 
     def extra_repr(self) -> str:
         """Channels and sizes, and what is not as by default."""
-        n = len(self.kernel_size)
-        text = f"{self.in_channels}, {self.out_channels}, {shown(self, 'kernel_size', 'stride')}"
-        for name, usual in (("padding", 0), ("dilation", 1), ("output_padding", 0)):
-            if getattr(self, name) != (usual,) * n:
-                text += f", {name}={getattr(self, name)}"
-        if self.groups != 1:
-            text += f", groups={self.groups}"
-        if self.bias is None:
-            text += ", bias=False"
-        if self.padding_mode != "zeros":
-            text += f", padding_mode={self.padding_mode}"
-        return text
+        zeros, ones = [(value,) * len(self.kernel_size) for value in (0, 1)]
+        return (
+            f"{self.in_channels}, {self.out_channels}, {shown(self, 'kernel_size', 'stride')}"
+            + unusual(self, padding=zeros, dilation=ones, output_padding=zeros, groups=1)
+            + ", bias=False" * (self.bias is None)
+            + unusual(self, padding_mode="zeros")
+        )
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)

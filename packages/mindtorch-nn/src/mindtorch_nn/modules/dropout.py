@@ -6,7 +6,6 @@ from mindtorch_core import Tensor
 from mindtorch_core.nn import functional as F
 
 from .module import Module
-from .utils import shown
 
 __all__ = [
     "AlphaDropout",
@@ -21,16 +20,14 @@ __all__ = [
 class _DropoutNd(Module):
     """Sets values to zero in training, with a probability."""
 
+    _told = ("p", "inplace")
+
     def __init__(self, p: float = 0.5, inplace: bool = False) -> None:
         super().__init__()
         if p < 0 or p > 1:
             raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
         self.p = p
         self.inplace = inplace
-
-    def extra_repr(self) -> str:
-        """All settings."""
-        return shown(self, "p", "inplace")
 
 
 class Dropout(_DropoutNd):

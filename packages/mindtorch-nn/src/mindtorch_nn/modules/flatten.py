@@ -7,7 +7,6 @@ from typing import Any
 from mindtorch_core import Tensor
 
 from .module import Module
-from .utils import shown
 
 __all__ = ["Flatten", "Unflatten"]
 
@@ -27,6 +26,8 @@ class Flatten(Module):
         torch.Size([2, 12])
     """
 
+    _told = ("start_dim", "end_dim")
+
     def __init__(self, start_dim: int = 1, end_dim: int = -1) -> None:
         super().__init__()
         self.start_dim = start_dim
@@ -35,10 +36,6 @@ class Flatten(Module):
     def forward(self, input: Tensor) -> Tensor:
         """(*, a, ..., b, *) to (*, a * ... * b, *)."""
         return input.flatten(self.start_dim, self.end_dim)
-
-    def extra_repr(self) -> str:
-        """The range."""
-        return shown(self, "start_dim", "end_dim")
 
 
 class Unflatten(Module):
@@ -56,6 +53,8 @@ class Unflatten(Module):
         >>> torch.nn.Unflatten(1, (2, 3))(torch.ones(4, 6)).shape
         torch.Size([4, 2, 3])
     """
+
+    _told = ("dim", "unflattened_size")
 
     def __init__(self, dim: int | str, unflattened_size: Any) -> None:
         super().__init__()
@@ -80,7 +79,3 @@ class Unflatten(Module):
     def forward(self, input: Tensor) -> Tensor:
         """(*, a * ... * b, *) to (*, a, ..., b, *)."""
         return input.unflatten(self.dim, self.unflattened_size)
-
-    def extra_repr(self) -> str:
-        """The dimension and its sizes."""
-        return shown(self, "dim", "unflattened_size")

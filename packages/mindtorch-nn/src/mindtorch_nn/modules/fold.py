@@ -8,7 +8,6 @@ from mindtorch_core import Tensor
 from mindtorch_core.nn import functional as F
 
 from .module import Module
-from .utils import shown
 
 __all__ = ["Fold", "Unfold"]
 
@@ -27,6 +26,8 @@ class Fold(Module):
         >>> torch.nn.Fold((4, 4), 2)(torch.ones(1, 12, 9)).shape
         torch.Size([1, 3, 4, 4])
     """
+
+    _told = ("output_size", "kernel_size", "dilation", "padding", "stride")
 
     def __init__(
         self,
@@ -49,10 +50,6 @@ class Fold(Module):
             input, self.output_size, self.kernel_size, self.dilation, self.padding, self.stride
         )
 
-    def extra_repr(self) -> str:
-        """All settings."""
-        return shown(self, "output_size", "kernel_size", "dilation", "padding", "stride")
-
 
 class Unfold(Module):
     """Takes the blocks out of images.
@@ -68,6 +65,8 @@ class Unfold(Module):
         torch.Size([1, 12, 9])
     """
 
+    _told = ("kernel_size", "dilation", "padding", "stride")
+
     def __init__(
         self, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1
     ) -> None:
@@ -80,7 +79,3 @@ class Unfold(Module):
     def forward(self, input: Tensor) -> Tensor:
         """(N, C, H, W) to (N, C * block, blocks)."""
         return F.unfold(input, self.kernel_size, self.dilation, self.padding, self.stride)
-
-    def extra_repr(self) -> str:
-        """All settings."""
-        return shown(self, "kernel_size", "dilation", "padding", "stride")

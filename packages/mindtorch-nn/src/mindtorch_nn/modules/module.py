@@ -31,6 +31,7 @@ from .hooks import (
 from .state import EXTRA_STATE as _EXTRA_STATE_KEY_SUFFIX  # noqa: F401  (programs look here)
 from .state import StateDict, _IncompatibleKeys  # noqa: F401
 from .traversal import Traversal
+from .utils import shown
 
 __all__ = [
     "Module",
@@ -123,6 +124,7 @@ class Module(Calling, StateDict, Conversion, Traversal, Constructed):
 
     dump_patches: bool = False
     call_super_init: bool = False
+    _told: tuple[str, ...] = ()  # attributes that stand in the text
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         """Leave ops in the class's body functions: PyTorch's are builtins, which are no methods there."""
@@ -465,8 +467,8 @@ class Module(Calling, StateDict, Conversion, Traversal, Constructed):
     # ---- text ----------------------------------------------------------------------------------
 
     def extra_repr(self) -> str:
-        """What stands between the parentheses of the text, beside submodules."""
-        return ""
+        """What stands between the parentheses of the text, beside submodules: the attributes `_told`."""
+        return shown(self, *type(self)._told)
 
     @ends
     def __repr__(self) -> str:

@@ -6,7 +6,6 @@ from mindtorch_core import Tensor
 from mindtorch_core.nn import functional as F
 
 from .module import Module
-from .utils import shown
 
 __all__ = ["PixelShuffle", "PixelUnshuffle"]
 
@@ -27,6 +26,8 @@ class PixelShuffle(Module):
                   [2., 3.]]]])
     """
 
+    _told = ("upscale_factor",)
+
     def __init__(self, upscale_factor: int) -> None:
         super().__init__()
         self.upscale_factor = upscale_factor
@@ -34,10 +35,6 @@ class PixelShuffle(Module):
     def forward(self, input: Tensor) -> Tensor:
         """(*, C r r, H, W) to (*, C, H r, W r)."""
         return F.pixel_shuffle(input, self.upscale_factor)
-
-    def extra_repr(self) -> str:
-        """The factor."""
-        return shown(self, "upscale_factor")
 
 
 class PixelUnshuffle(Module):
@@ -55,6 +52,8 @@ class PixelUnshuffle(Module):
         torch.Size([1, 4, 2, 2])
     """
 
+    _told = ("downscale_factor",)
+
     def __init__(self, downscale_factor: int) -> None:
         super().__init__()
         self.downscale_factor = downscale_factor
@@ -62,7 +61,3 @@ class PixelUnshuffle(Module):
     def forward(self, input: Tensor) -> Tensor:
         """(*, C, H r, W r) to (*, C r r, H, W)."""
         return F.pixel_unshuffle(input, self.downscale_factor)
-
-    def extra_repr(self) -> str:
-        """The factor."""
-        return shown(self, "downscale_factor")

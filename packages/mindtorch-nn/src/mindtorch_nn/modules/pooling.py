@@ -18,7 +18,7 @@ from .adaptive_pooling import (
 from .adaptive_pooling import _AdaptiveAvgPoolNd as _AdaptiveAvgPoolNd
 from .adaptive_pooling import _AdaptiveMaxPoolNd as _AdaptiveMaxPoolNd
 from .module import Module
-from .utils import _ntuple, shown
+from .utils import _ntuple
 
 __all__ = [
     "AdaptiveAvgPool1d",
@@ -45,6 +45,8 @@ __all__ = [
 
 
 class _MaxPoolNd(Module):
+    _told = ("kernel_size", "stride", "padding", "dilation", "ceil_mode")
+
     def __init__(
         self,
         kernel_size: Any,
@@ -72,10 +74,6 @@ class _MaxPoolNd(Module):
             ceil_mode=self.ceil_mode,
             return_indices=self.return_indices,
         )
-
-    def extra_repr(self) -> str:
-        """All settings but one."""
-        return shown(self, "kernel_size", "stride", "padding", "dilation", "ceil_mode")
 
 
 class MaxPool1d(_MaxPoolNd):
@@ -138,6 +136,7 @@ class MaxPool3d(_MaxPoolNd):
 class _Windows(Module):
     """Sizes of windows, as tuples."""
 
+    _told = ("kernel_size", "stride", "padding")
     _rank: int
 
     def __init__(self, kernel_size: Any, stride: Any = None, padding: Any = 0) -> None:
@@ -146,10 +145,6 @@ class _Windows(Module):
         self.kernel_size = n(kernel_size)
         self.stride = n(kernel_size if stride is None else stride)
         self.padding = n(padding)
-
-    def extra_repr(self) -> str:
-        """The sizes."""
-        return shown(self, "kernel_size", "stride", "padding")
 
 
 class _MaxUnpoolNd(_Windows):
@@ -233,6 +228,8 @@ class AvgPool1d(_Windows):
 
 
 class _AvgPoolNd(Module):
+    _told = ("kernel_size", "stride", "padding")
+
     def __init__(
         self,
         kernel_size: Any,
@@ -255,10 +252,6 @@ class _AvgPoolNd(Module):
             input, self.kernel_size, self.stride, self.padding, self.ceil_mode,
             self.count_include_pad, self.divisor_override,
         )  # fmt: skip
-
-    def extra_repr(self) -> str:
-        """The sizes."""
-        return shown(self, "kernel_size", "stride", "padding")
 
 
 class AvgPool2d(_AvgPoolNd):
@@ -350,6 +343,8 @@ class FractionalMaxPool3d(_FractionalMaxPoolNd):
 
 
 class _LPPoolNd(Module):
+    _told = ("norm_type", "kernel_size", "stride", "ceil_mode")
+
     def __init__(
         self, norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False
     ) -> None:
@@ -361,10 +356,6 @@ class _LPPoolNd(Module):
 
     def _pooled(self, pool: Any, input: Tensor) -> Any:
         return pool(input, float(self.norm_type), self.kernel_size, self.stride, self.ceil_mode)
-
-    def extra_repr(self) -> str:
-        """All settings."""
-        return shown(self, "norm_type", "kernel_size", "stride", "ceil_mode")
 
 
 class LPPool1d(_LPPoolNd):

@@ -15,6 +15,7 @@ from .. import init
 from ..parameter import Parameter
 from ..utils.rnn import PackedSequence
 from .module import Module
+from .utils import unusual
 
 __all__ = ["RNNBase"]
 
@@ -195,14 +196,15 @@ class RNNBase(Module):
 
     def extra_repr(self) -> str:
         """Sizes, and what is not as by default."""
-        text = f"{self.input_size}, {self.hidden_size}"
-        for name, usual in (
-            ("proj_size", 0), ("num_layers", 1), ("bias", True), ("batch_first", False),
-            ("dropout", 0), ("bidirectional", False),
-        ):  # fmt: skip
-            if getattr(self, name) != usual:
-                text += f", {name}={getattr(self, name)}"
-        return text
+        return f"{self.input_size}, {self.hidden_size}" + unusual(
+            self,
+            proj_size=0,
+            num_layers=1,
+            bias=True,
+            batch_first=False,
+            dropout=0,
+            bidirectional=False,
+        )
 
     # ---- forward -------------------------------------------------------------------------------
 

@@ -8,7 +8,6 @@ from mindtorch_core import Tensor
 from mindtorch_core.nn import functional as F
 
 from .module import Module
-from .utils import shown
 
 __all__ = [
     "LogSoftmax",
@@ -21,6 +20,8 @@ __all__ = [
 class _AlongDim(Module):
     """A function along a dimension."""
 
+    _told = ("dim",)
+
     def __init__(self, dim: int | None = None) -> None:
         super().__init__()
         self.dim = dim
@@ -28,10 +29,6 @@ class _AlongDim(Module):
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)
         self.__dict__.setdefault("dim", None)
-
-    def extra_repr(self) -> str:
-        """The dimension."""
-        return shown(self, "dim")
 
 
 class Softmin(_AlongDim):

@@ -11,6 +11,7 @@ from mindtorch_core.nn import functional as F
 from .. import init
 from ..parameter import Parameter
 from .module import Module
+from .utils import unusual
 
 __all__ = ["Embedding", "EmbeddingBag"]
 
@@ -123,14 +124,14 @@ class Embedding(_Table):
 
     def extra_repr(self) -> str:
         """Sizes, and what is not as by default."""
-        text = f"{self.num_embeddings}, {self.embedding_dim}"
-        for name, usual in (
-            ("padding_idx", None), ("max_norm", None), ("norm_type", 2), ("scale_grad_by_freq", False),
-            ("sparse", False),
-        ):  # fmt: skip
-            if getattr(self, name) != usual:
-                text += f", {name}={getattr(self, name)}"
-        return text
+        return f"{self.num_embeddings}, {self.embedding_dim}" + unusual(
+            self,
+            padding_idx=None,
+            max_norm=None,
+            norm_type=2,
+            scale_grad_by_freq=False,
+            sparse=False,
+        )
 
     @classmethod
     def from_pretrained(
@@ -232,12 +233,9 @@ class EmbeddingBag(_Table):
 
     def extra_repr(self) -> str:
         """Sizes, and what is not as by default."""
-        text = f"{self.num_embeddings}, {self.embedding_dim}"
-        for name, usual in (("max_norm", None), ("norm_type", 2), ("scale_grad_by_freq", False)):
-            if getattr(self, name) != usual:
-                text += f", {name}={getattr(self, name)}"
-        text += f", mode={self.mode!r}"
-        return text if self.padding_idx is None else f"{text}, padding_idx={self.padding_idx}"
+        rare = unusual(self, max_norm=None, norm_type=2, scale_grad_by_freq=False)
+        text = f"{self.num_embeddings}, {self.embedding_dim}{rare}, mode={self.mode!r}"
+        return text + unusual(self, padding_idx=None)
 
     @classmethod
     def from_pretrained(

@@ -63,6 +63,15 @@ def shown(module: Any, *names: str) -> str:
     return ", ".join(f"{name}={getattr(module, name)}" for name in names)
 
 
+def unusual(module: Any, **usual: Any) -> str:
+    """``, name=value`` for each of the attributes that has another value."""
+    return "".join(
+        f", {name}={getattr(module, name)}"
+        for name, value in usual.items()
+        if getattr(module, name) != value
+    )
+
+
 def consume_prefix_in_state_dict_if_present(state_dict: dict[str, Any], prefix: str) -> None:
     """Take a prefix off the keys of a state dict that have it, in place."""
     for key in list(state_dict):
