@@ -6,22 +6,13 @@ import importlib
 import weakref
 
 import pytest
+from collecting import Scenarios
 
 import mindtorch_core as torch
 from mindtorch_core.utils.checkpoint import CheckpointError, checkpoint, checkpoint_sequential
 
-SCENARIOS = []
-BOTH = []  # scenarios of both variants
-
-
-def scenario(call):
-    SCENARIOS.append(call)
-    return call
-
-
-def both_variants(call):
-    BOTH.append(call)
-    return call
+scenario = Scenarios()
+both_variants = Scenarios()
 
 
 def leaf(lib, *values):
@@ -209,7 +200,7 @@ def fewer_tensors_the_second_time(lib, variant):
 
 
 @pytest.mark.parametrize("variant", [True, False], ids=["reentrant", "not reentrant"])
-@pytest.mark.parametrize("call", BOTH, ids=lambda f: f.__name__)
+@pytest.mark.parametrize("call", both_variants, ids=lambda f: f.__name__)
 def test_variants_as_in_pytorch(same, call, variant):
     same(lambda lib: call(lib, variant))
 
@@ -338,7 +329,7 @@ def modules_in_a_row(lib):
     return of(lib).checkpoint_sequential(row, 2, x, use_reentrant=False)
 
 
-@pytest.mark.parametrize("call", SCENARIOS, ids=lambda f: f.__name__)
+@pytest.mark.parametrize("call", scenario, ids=lambda f: f.__name__)
 def test_as_in_pytorch(same, call):
     same(call)
 

@@ -5,17 +5,9 @@ import subprocess
 import sys
 
 import pytest
+from collecting import Scenarios, leaf
 
-SCENARIOS = []
-
-
-def scenario(call):
-    SCENARIOS.append(call)
-    return call
-
-
-def leaf(lib, *values):
-    return lib.tensor([float(v) for v in values or (1, 2)], requires_grad=True)
+scenario = Scenarios()
 
 
 def noted(lib, x, w):
@@ -172,7 +164,7 @@ def gradients_that_are_not_there(lib):
     return lib.autograd.grad(out.sum(), (x, y), allow_unused=True), log
 
 
-@pytest.mark.parametrize("call", SCENARIOS, ids=lambda f: f.__name__)
+@pytest.mark.parametrize("call", scenario, ids=lambda f: f.__name__)
 def test_as_in_pytorch(same, call):
     same(call)
 

@@ -4,20 +4,12 @@ import sys
 import threading
 
 import pytest
+from collecting import Scenarios, leaf
 
 import mindtorch_core as torch
 from mindtorch_core.dispatch.registry import registry
 
-SCENARIOS = []
-
-
-def scenario(call):
-    SCENARIOS.append(call)
-    return call
-
-
-def leaf(lib, *values):
-    return lib.tensor([float(v) for v in values or (1, 2)], requires_grad=True)
+scenario = Scenarios()
 
 
 @scenario
@@ -259,6 +251,6 @@ def test_what_a_backward_starts_from_goes_with_the_kernel_that_made_it():
     assert x.grad.tolist() == [2.0]
 
 
-@pytest.mark.parametrize("call", SCENARIOS, ids=lambda f: f.__name__)
+@pytest.mark.parametrize("call", scenario, ids=lambda f: f.__name__)
 def test_as_in_pytorch(same, call):
     same(call)

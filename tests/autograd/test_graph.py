@@ -1,20 +1,12 @@
 """Looking at the graph: nodes, edges, saved values, versions, hooks on several tensors."""
 
 import pytest
+from collecting import Scenarios, leaf
 
 import mindtorch_core as torch
 from mindtorch_core.autograd import graph
 
-SCENARIOS = []
-
-
-def scenario(call):
-    SCENARIOS.append(call)
-    return call
-
-
-def leaf(lib, *values):
-    return lib.tensor([float(v) for v in values or (1, 2)], requires_grad=True)
+scenario = Scenarios()
 
 
 # ---- nodes --------------------------------------------------------------------------------------
@@ -224,6 +216,6 @@ def test_hooks_on_tensors_without_gradient():
         graph.register_multi_grad_hook([torch.ones(2)], print)
 
 
-@pytest.mark.parametrize("call", SCENARIOS, ids=lambda f: f.__name__)
+@pytest.mark.parametrize("call", scenario, ids=lambda f: f.__name__)
 def test_as_in_pytorch(same, call):
     same(call)

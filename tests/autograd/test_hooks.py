@@ -4,19 +4,11 @@ import gc
 import weakref
 
 import pytest
+from collecting import Scenarios, leaf
 
 import mindtorch_core as torch
 
-SCENARIOS = []
-
-
-def scenario(call):
-    SCENARIOS.append(call)
-    return call
-
-
-def leaf(lib, *values):
-    return lib.tensor([float(v) for v in values or (1, 2)], requires_grad=True)
+scenario = Scenarios()
 
 
 # ---- tensors ------------------------------------------------------------------------------------
@@ -381,7 +373,7 @@ def test_hooks_in_a_pipeline():
     assert x.grad.tolist() == [6, 6]
 
 
-@pytest.mark.parametrize("call", SCENARIOS, ids=lambda f: f.__name__)
+@pytest.mark.parametrize("call", scenario, ids=lambda f: f.__name__)
 def test_as_in_pytorch(same, call):
     same(call)
 

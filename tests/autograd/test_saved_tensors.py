@@ -5,21 +5,13 @@ import threading
 import weakref
 
 import pytest
+from collecting import Scenarios, leaf
 
 import mindtorch_core as torch
 from mindtorch_core.autograd.graph import save_on_cpu, saved_tensors_hooks
 from mindtorch_core.gradients.node import WATCHERS
 
-SCENARIOS = []
-
-
-def scenario(call):
-    SCENARIOS.append(call)
-    return call
-
-
-def leaf(lib, *values):
-    return lib.tensor([float(v) for v in values or (1, 2)], requires_grad=True)
+scenario = Scenarios()
 
 
 def logging(lib, log):
@@ -322,7 +314,7 @@ def test_together_with_anomaly_mode():
     assert x.grad.tolist() == x.detach().exp().tolist()
 
 
-@pytest.mark.parametrize("call", SCENARIOS, ids=lambda f: f.__name__)
+@pytest.mark.parametrize("call", scenario, ids=lambda f: f.__name__)
 def test_as_in_pytorch(same, call):
     same(call)
 

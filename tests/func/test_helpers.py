@@ -1,22 +1,5 @@
 """Small helpers of ``torch.func``, as in PyTorch."""
 
-import pytest
-
-import mindtorch_core as torch
-
-LIBRARIES = [torch]
-try:
-    import torch as pytorch
-except ImportError:
-    pass
-else:
-    LIBRARIES.append(pytorch)
-
-
-@pytest.fixture(params=LIBRARIES, ids=lambda lib: lib.__name__)
-def lib(request):
-    return request.param
-
 
 def test_debug_unwrap_shows_what_holds_the_samples(lib):
     shapes = []

@@ -7,18 +7,6 @@ import pytest
 import mindtorch_core as torch
 
 NUMBERS = itertools.count()
-LIBRARIES = [torch]
-try:
-    import torch as pytorch
-except ImportError:
-    pass
-else:
-    LIBRARIES.append(pytorch)
-
-
-@pytest.fixture(params=LIBRARIES, ids=lambda lib: lib.__name__)
-def lib(request):
-    return request.param
 
 
 def product(lib, rule=None):

@@ -8,14 +8,6 @@ import torch as oracle
 import mindtorch_core as torch
 
 
-class Scenarios(list):
-    """Collects functions of a library's namespace."""
-
-    def __call__(self, function):
-        self.append(function)
-        return function
-
-
 def attempt(call):
     """The type and text of the error that a call raises, or what it returns."""
     try:

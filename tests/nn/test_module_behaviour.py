@@ -4,7 +4,8 @@ import copy
 import pickle
 
 import pytest
-from module_scenarios import Scenarios, attempt, fill, numbers, play
+from collecting import Scenarios
+from module_scenarios import attempt, fill, numbers, play
 
 scenario = Scenarios()
 

@@ -1,7 +1,8 @@
 """Hooks of modules do what they do in PyTorch."""
 
 import pytest
-from module_scenarios import Scenarios, attempt, fill, numbers, play, warned
+from collecting import Scenarios
+from module_scenarios import attempt, fill, numbers, play, warned
 
 scenario = Scenarios()
 

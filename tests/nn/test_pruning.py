@@ -2,7 +2,8 @@
 
 import pytest
 import torch.nn.utils.prune  # noqa: F401  (PyTorch does not import it itself)
-from module_scenarios import Scenarios, attempt, fill, numbers, play
+from collecting import Scenarios
+from module_scenarios import attempt, fill, numbers, play
 
 scenario = Scenarios()
 AMOUNTS = (0, 0.0, 1, 3, 0.4, 1.0, 12, 13, -1, -0.5, 1.5, "x", None)

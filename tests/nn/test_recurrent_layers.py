@@ -1,7 +1,8 @@
 """Recurrent layers, packed sequences and their errors agree with PyTorch."""
 
 import pytest
-from module_scenarios import Scenarios, attempt, fill, numbers, play, values
+from collecting import Scenarios
+from module_scenarios import attempt, fill, numbers, play, values
 
 scenario = Scenarios()
 

@@ -5,7 +5,8 @@ from importlib import import_module
 
 import pytest
 import torch.nn.utils.prune  # noqa: F401  (PyTorch does not import it itself)
-from module_scenarios import Scenarios, attempt, fill, numbers, play, values, warned
+from collecting import Scenarios
+from module_scenarios import attempt, fill, numbers, play, values, warned
 
 import mindtorch_core as mt
 

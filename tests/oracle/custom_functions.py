@@ -1,15 +1,9 @@
 """Custom Functions for either library, for the tests of `torch.autograd.Function`."""
 
 import pytest
-
-import mindtorch_core as torch
-from mindtorch_core.testing.comparison import assert_same_outcome
+from collecting import leaf
 
 pt = pytest.importorskip("torch")
-
-
-def both(call):
-    assert_same_outcome(lambda: call(torch), lambda: call(pt))
 
 
 def define(lib, forward, backward=lambda ctx, *grads: grads[0], **more):
@@ -17,10 +11,6 @@ def define(lib, forward, backward=lambda ctx, *grads: grads[0], **more):
     methods = {"forward": forward, "backward": backward, **more}
     members = {k: staticmethod(v) for k, v in methods.items() if v is not None}
     return type("Fn", (lib.autograd.Function,), members)
-
-
-def leaf(lib, *values):
-    return lib.tensor([float(v) for v in values or (1, 2)], requires_grad=True)
 
 
 def square(lib):

@@ -8,13 +8,9 @@ import warnings
 import pytest
 
 import mindtorch_core as torch
-from mindtorch_core.testing.comparison import assert_same_outcome
+from both import both
 
 pt = pytest.importorskip("torch")
-
-
-def both(call):
-    assert_same_outcome(lambda: call(torch), lambda: call(pt))
 
 
 def leaf(lib, *values):

@@ -8,21 +8,12 @@ import weakref
 import pytest
 
 import mindtorch_core as torch
+from both import both, leaf
 from mindtorch_core.autograd import gradcheck, gradgradcheck
 from mindtorch_core.autograd.gradient_checks import GradcheckError
 from mindtorch_core.testing.comparison import assert_close, assert_same_outcome, outcome
 
 pt = pytest.importorskip("torch")
-
-
-def both(call, **options):
-    assert_same_outcome(lambda: call(torch), lambda: call(pt), **options)
-
-
-def leaf(lib, *shape, value=None):
-    if value is not None:
-        return lib.tensor(value, requires_grad=True)
-    return lib.arange(1.0, 1 + pt.Size(shape).numel()).reshape(shape).requires_grad_()
 
 
 # ---- accumulation -------------------------------------------------------------------------------

@@ -5,19 +5,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import mindtorch_core as torch
-from mindtorch_core.testing.comparison import assert_same_outcome
+from both import both, leaf
 
 pt = pytest.importorskip("torch")
-
-
-def both(call, **options):
-    assert_same_outcome(lambda: call(torch), lambda: call(pt), **options)
-
-
-def leaf(lib, *shape, value=None):
-    if value is not None:
-        return lib.tensor(value, requires_grad=True)
-    return lib.arange(1.0, 1 + pt.Size(shape).numel()).reshape(shape).requires_grad_()
 
 
 WRITES = {

@@ -6,12 +6,12 @@ import warnings
 import pytest
 
 import mindtorch_core as torch
+from both import both
 from mindtorch_core.autograd import gradcheck, gradgradcheck
 from mindtorch_core.autograd.op_backward import OpBackward
 from mindtorch_core.dispatch.dispatcher import dispatch, redispatch
 from mindtorch_core.dispatch.keys import AUTOGRAD, DispatchKey
 from mindtorch_core.dispatch.registry import registry
-from mindtorch_core.testing.comparison import assert_same_outcome
 
 pt = pytest.importorskip("torch")
 
@@ -23,10 +23,6 @@ def registrations():
     """Takes back what a test registers."""
     with registry.scope():
         yield
-
-
-def both(call):
-    assert_same_outcome(lambda: call(torch), lambda: call(pt))
 
 
 def define(lib, schema, kernel):

@@ -7,7 +7,8 @@ import pickle
 import pytest
 
 import mindtorch_core as torch
-from mindtorch_core.testing.comparison import assert_close, assert_same_outcome, from_pytorch
+from both import both
+from mindtorch_core.testing.comparison import assert_close, from_pytorch
 
 pt = pytest.importorskip("torch")
 np = pytest.importorskip("numpy")
@@ -16,10 +17,6 @@ DTYPES = [
     "float32", "float64", "float16", "bfloat16", "int64", "int32", "int16", "int8", "uint8", "bool",
     "complex64", "complex128",
 ]  # fmt: skip
-
-
-def both(call, **options):
-    assert_same_outcome(lambda: call(torch), lambda: call(pt), **options)
 
 
 @pytest.mark.parametrize("name", ["zeros", "ones"])

@@ -1,9 +1,11 @@
 """What backward of a `torch.autograd.Function` returns, against PyTorch, and its second derivative."""
 
 import pytest
+from collecting import leaf
 
 import mindtorch_core as torch
-from custom_functions import both, define, gradient, leaf, square
+from both import both
+from custom_functions import define, gradient, square
 from mindtorch_core.autograd.function import once_differentiable
 from mindtorch_core.testing.comparison import assert_close
 

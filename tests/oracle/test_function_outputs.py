@@ -1,9 +1,11 @@
 """What a `torch.autograd.Function` returns, against PyTorch: inputs, views, and what it wrote."""
 
 import pytest
+from collecting import leaf
 
 import mindtorch_core as torch
-from custom_functions import both, define, described, leaf
+from both import both
+from custom_functions import define, described
 
 pt = pytest.importorskip("torch")
 

@@ -6,23 +6,9 @@ import threading
 import pytest
 
 import mindtorch_core as torch
-from mindtorch_core.testing.comparison import assert_same_outcome
+from both import both, inside, made
 
 pt = pytest.importorskip("torch")
-
-
-def both(call):
-    assert_same_outcome(lambda: call(torch), lambda: call(pt))
-
-
-def inside(lib, call, *args):
-    with lib.inference_mode():
-        return call(*args)
-
-
-def made(lib, *shape):
-    """An inference tensor of ones."""
-    return inside(lib, lib.ones, shape or (3,))
 
 
 def leaf(lib):

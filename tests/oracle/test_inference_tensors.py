@@ -8,27 +8,14 @@ import numpy as np
 import pytest
 
 import mindtorch_core as torch
+from both import both, inside, made
 from mindtorch_core.opdefs.define import definitions
-from mindtorch_core.testing.comparison import assert_close, assert_same_outcome, outcome
+from mindtorch_core.testing.comparison import assert_close, outcome
 from mindtorch_core.testing.conformance.cases import Case
 from mindtorch_core.testing.conformance.checks import is_mutable, tensors_of
 from mindtorch_core.testing.samples import samples
 
 pt = pytest.importorskip("torch")
-
-
-def both(call):
-    assert_same_outcome(lambda: call(torch), lambda: call(pt))
-
-
-def inside(lib, call, *args):
-    with lib.inference_mode():
-        return call(*args)
-
-
-def made(lib, *shape):
-    """An inference tensor of ones."""
-    return inside(lib, lib.ones, shape or (3,))
 
 
 def leaf(lib):

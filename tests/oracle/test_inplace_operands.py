@@ -3,15 +3,11 @@
 import pytest
 
 import mindtorch_core as torch
-from mindtorch_core.testing.comparison import assert_same_outcome
+from both import both
 
 pt = pytest.importorskip("torch")
 
 VALUES = [[0.3, 0.6, 0.4], [0.2, 0.7, 0.45]]
-
-
-def both(call):
-    assert_same_outcome(lambda: call(torch), lambda: call(pt))
 
 
 def leaf(lib, dtype="float32"):

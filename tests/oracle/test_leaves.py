@@ -3,14 +3,10 @@
 import pytest
 
 import mindtorch_core as torch
+from both import both
 from mindtorch_core.gradients.node import SHOWN
-from mindtorch_core.testing.comparison import assert_same_outcome
 
 pt = pytest.importorskip("torch")
-
-
-def both(call):
-    assert_same_outcome(lambda: call(torch), lambda: call(pt))
 
 
 # ---- how a gradient lies in memory ------------------------------------------------------------

@@ -8,14 +8,11 @@ import re
 import pytest
 
 import mindtorch_core as torch
-from mindtorch_core.testing.comparison import assert_close, assert_same_outcome
+from both import both
+from mindtorch_core.testing.comparison import assert_close
 
 pt = pytest.importorskip("torch")
 np = pytest.importorskip("numpy")
-
-
-def both(call, **options):
-    assert_same_outcome(lambda: call(torch), lambda: call(pt), **options)
 
 
 # ---- dtypes -------------------------------------------------------------------------------------

@@ -7,6 +7,7 @@ import re
 import warnings
 
 import pytest
+from collecting import leaf
 
 import mindtorch_core as torch
 
@@ -20,10 +21,6 @@ def row(text, call, *, own=False):
     ROWS.append((text, call))
     if own:
         ELSEWHERE.add(len(ROWS) - 1)
-
-
-def leaf(lib, *values):
-    return lib.tensor([float(v) for v in values or (1, 2)], requires_grad=True)
 
 
 def function(lib, forward=lambda ctx, x: x * 2, **methods):

@@ -5,22 +5,6 @@ import threading
 import pytest
 
 import mindtorch_core as torch
-from mindtorch_core.values.devices import row_of
-
-
-@pytest.fixture(params=["compiled", "planned"])
-def way(request, monkeypatch):
-    """As straight code, and as a pipeline of ops where the backend compiles nothing."""
-    if request.param == "planned":
-        runtime = row_of("cpu").runtime
-        monkeypatch.setattr(type(runtime), "compile", lambda self, program: None)
-        from mindtorch_core.backend import PROGRAMS
-
-        PROGRAMS.forget("cpu")
-        yield
-        PROGRAMS.forget("cpu")
-    else:
-        yield
 
 
 class Around:
