@@ -94,8 +94,7 @@ class Runtime(ABC):
 
     def current_device(self) -> int:
         """Index of this thread's current device."""
-        index: int = getattr(self._current, "index", 0)
-        return index
+        return getattr(self._current, "index", 0)
 
     def set_device(self, index: int) -> None:
         """Make a device current for this thread."""

@@ -58,8 +58,7 @@ def differentiable(result: Any) -> list[Tensor]:
 
 def flat(t: Tensor) -> list[Any]:
     """The elements as Python numbers."""
-    values: list[Any] = t.detach().reshape(-1).tolist()
-    return values
+    return t.detach().reshape(-1).tolist()
 
 
 class Mismatch:

@@ -135,8 +135,7 @@ def lend(tensor: Tensor, engine: Engine) -> Lent:
 
 def as_complex(tensor: Tensor) -> Tensor:
     """Pairs of numbers as complex numbers."""
-    found: Tensor = fn.view_as_complex(tensor)
-    return found
+    return fn.view_as_complex(tensor)
 
 
 def check_op(op: Any, tensor: Tensor, name: str) -> None:
@@ -225,5 +224,4 @@ def _wider(kind: dtype) -> dtype:
 def joined(tensors: Sequence[Tensor]) -> Tensor:
     """Tensors of one dtype, one after the other."""
     flat = [t.detach().reshape(-1) for t in tensors]
-    found: Tensor = fn.cat(flat)
-    return found
+    return fn.cat(flat)

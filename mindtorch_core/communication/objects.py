@@ -31,8 +31,7 @@ make = partial(tensor, device="cpu")  # lengths and bytes, whatever the default 
 def pickled(value: Any) -> Tensor:
     """An object's pickle, as bytes."""
     data = bytearray(pickle.dumps(value))
-    found: Tensor = frombuffer(data, dtype=uint8)
-    return found
+    return frombuffer(data, dtype=uint8)
 
 
 def unpickled(data: Tensor, size: int) -> Any:

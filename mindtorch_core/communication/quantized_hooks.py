@@ -46,8 +46,7 @@ def _sent(bucket: GradBucket, group: Any, rows: Tensor) -> Future[Tensor]:
         total = fn.zeros_like(rows, dtype=float32)
         for (step, middle), each in zip(every, found, strict=True):
             total.add_(step.unsqueeze(1) * (each.to(float32) - middle.unsqueeze(1)))
-        mean: Tensor = total.reshape(-1)[:count] / size
-        return mean
+        return total.reshape(-1)[:count] / size
 
     return work.get_future().then(finish)
 

@@ -77,5 +77,4 @@ def _gathered(part: Tensor, counts: list[int], gather: Gather) -> Tensor:
     if every.numel():
         gather(every, padded)
     rows = [every[rank * most : rank * most + count] for rank, count in enumerate(counts)]
-    found: Tensor = fn.cat(rows)
-    return found
+    return fn.cat(rows)

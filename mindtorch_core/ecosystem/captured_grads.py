@@ -115,8 +115,7 @@ class Grad:
 
 
 def _grad_at(leaf: Tensor) -> Tensor | None:
-    found: Tensor | None = None if leaf._autograd is None else leaf._autograd.grad
-    return found
+    return None if leaf._autograd is None else leaf._autograd.grad
 
 
 def grads_of(

@@ -107,8 +107,7 @@ attach(__name__, {"__new__": staticmethod(__new__), "new": new})
 
 
 def _empty(sizes: Any, d: dtype, on: device) -> Tensor:
-    made: Tensor = fn.empty(tuple(sizes), dtype=d, device=on)
-    return made
+    return fn.empty(tuple(sizes), dtype=d, device=on)
 
 
 def _same(given: Tensor, d: dtype | None, on: device | None) -> Tensor:

@@ -106,8 +106,7 @@ class MaskedTensor(Tensor):
 
     def to_tensor(self, value: Any) -> Tensor:
         """An ordinary tensor with another value where elements do not count."""
-        filled: Tensor = fn.where(self._mask, self._data, value)
-        return filled
+        return fn.where(self._mask, self._data, value)
 
     def to_dense(self, *args: Any, **kwargs: Any) -> Any:
         """Itself: it is dense."""

@@ -189,8 +189,7 @@ class SparseTensor(Tensor):
         values = self._elements if dtype is None else self._elements.to(dtype)
         sizes, dense = self._shape[: self.sparse_dim()], self._shape[self.sparse_dim() :]
         flat = values.new_zeros((numel(sizes), *dense))
-        made: Tensor = flat.index_add(0, self._flat(), values).reshape(self._shape)
-        return made
+        return flat.index_add(0, self._flat(), values).reshape(self._shape)
 
     def to_sparse_coo(self) -> Any:
         """Itself, or what it holds, in coordinates."""

@@ -62,8 +62,7 @@ def outer(x: Any) -> Tensor:
     axis = x._how.axis
     many = x._shape[axis] // x._how.block[axis]
     counts = fn.bincount(_places(x, axis), minlength=many)
-    ends: Tensor = fn.cat([counts.new_zeros(1), fn.cumsum(counts, 0)])
-    return ends
+    return fn.cat([counts.new_zeros(1), fn.cumsum(counts, 0)])
 
 
 def inner(x: Any) -> Tensor:

@@ -35,16 +35,14 @@ def _elements_of(at: Tensor, how: Compressed) -> Tensor:
     row = (at[0] * rows).reshape(-1, 1, 1) + inside[0].reshape(1, -1, 1)
     column = (at[1] * columns).reshape(-1, 1, 1) + inside[1].reshape(1, 1, -1)
     whole = many, rows, columns
-    both: Tensor = fn.stack([row.expand(whole).reshape(-1), column.expand(whole).reshape(-1)])
-    return both
+    return fn.stack([row.expand(whole).reshape(-1), column.expand(whole).reshape(-1)])
 
 
 def _in_order(at: Tensor, how: Compressed) -> Tensor:
     """Positions that are in order of rows, in the order of a layout."""
     if not how.axis:
         return at
-    ordered: Tensor = at[:, fn.argsort(at[1], stable=True)]
-    return ordered
+    return at[:, fn.argsort(at[1], stable=True)]
 
 
 def _of_dense(x: Tensor, how: Compressed) -> Any:

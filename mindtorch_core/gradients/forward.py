@@ -260,20 +260,17 @@ def _pushed(
 def _of_result(r: Tensor, g: Tensor | None, tangents: list[Tensor]) -> Tensor:
     """The tangent of a result, in memory of its own: what changes in place changes no other tensor."""
     if g is None:
-        zeros: Tensor = fn.zeros_like(r.detach())
-        return zeros
+        return fn.zeros_like(r.detach())
     for t in tangents:
         if g is t or (g._storage is not None and g._storage is t._storage):
-            made: Tensor = g.clone()
-            return made
+            return g.clone()
     return g
 
 
 def _stand_in(t: Tensor, recorded: bool) -> Tensor:
     """An argument as an op is differentiated by it: its other uses are not."""
     if recorded and t._keys & AUTOGRAD:
-        alias: Tensor = t.view(t._shape)
-        return alias
+        return t.view(t._shape)
     return _passing(_detached(t))
 
 

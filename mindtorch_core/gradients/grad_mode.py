@@ -307,5 +307,4 @@ class inference_mode(_Context):
         del self._previous[-1]
 
     def _again(self) -> _Context:
-        made: _Context = type(self)(self.mode)
-        return made
+        return type(self)(self.mode)

@@ -143,8 +143,7 @@ def _implicit(t: Tensor, shown: bool) -> Tensor:
             f"grad can be implicitly created only for real scalar outputs but got {t._dtype}"
         )
     if t.__class__ is not Tensor and dispatches(t.__class__):
-        of_its_class: Tensor = fn.ones_like(t)
-        return of_its_class
+        return fn.ones_like(t)
     return _one(t, shown)
 
 
@@ -201,5 +200,4 @@ def _one(t: Tensor, shown: bool) -> Tensor:
         kept = made
     if not shown and not SHOWN.gradients:
         return kept
-    copy: Tensor = fn.clone(kept)
-    return copy
+    return fn.clone(kept)

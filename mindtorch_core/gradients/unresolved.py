@@ -30,8 +30,7 @@ _SEQUENCES: Final = frozenset({tuple, list})
 def _resolved(t: Tensor, bit: int) -> Tensor:
     """A copy of a tensor with a mark, without it."""
     plain = flipped(t, bit)
-    made: Tensor = fn._conj_physical(plain) if bit == CONJUGATE else fn.neg(plain)
-    return made
+    return fn._conj_physical(plain) if bit == CONJUGATE else fn.neg(plain)
 
 
 def conjugate_kernel(

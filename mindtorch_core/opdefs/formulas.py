@@ -52,8 +52,7 @@ def unreduce(g: Tensor, shape: Any, dim: Dims, keepdim: bool) -> Tensor:
     if not keepdim and g._shape:
         for d in sorted(wrap_dims(dim, len(shape))):
             g = g.unsqueeze(d)
-    expanded: Tensor = g.expand(shape)
-    return expanded
+    return g.expand(shape)
 
 
 def reduced_count(shape: Any, dim: Dims) -> int:

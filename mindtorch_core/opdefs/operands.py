@@ -28,8 +28,7 @@ def as_operand(like: Tensor, value: Any, *, floating: bool = False) -> Tensor:
     d = result_type(like, value)
     if floating:
         d = to_floating(d)
-    scalar: Tensor = like.new_full((), cast_number(value, d), dtype=d)
-    return scalar
+    return like.new_full((), cast_number(value, d), dtype=d)
 
 
 def as_source(like: Tensor, value: Any) -> Tensor:
@@ -45,5 +44,4 @@ def as_source(like: Tensor, value: Any) -> Tensor:
         value = value.real
         if d.category == INTEGER:
             value = int(value) if abs(value) < 1 << 63 else -(1 << 63)
-    scalar: Tensor = like.detach().new_full((), cast_number(value, d), dtype=d)
-    return scalar
+    return like.detach().new_full((), cast_number(value, d), dtype=d)

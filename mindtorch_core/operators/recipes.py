@@ -158,8 +158,7 @@ def build(recipe: TensorRecipe, device: str) -> Tensor:
     for position, value in zip(_positions(recipe.shape, strides, offset), values, strict=True):
         memory[position] = value
     block = from_values(memory, (extent,), d, on)
-    laid_out: Tensor = block.as_strided(recipe.shape, strides, offset).detach()
-    return laid_out
+    return block.as_strided(recipe.shape, strides, offset).detach()
 
 
 def _geometry(recipe: TensorRecipe) -> tuple[Shape, int]:

@@ -221,8 +221,7 @@ def full(
     """A number everywhere, of which each rank makes its part."""
 
     def make(shape: Any, **options: Any) -> Tensor:
-        found: Tensor = fn.full(shape, fill_value, **options)
-        return found
+        return fn.full(shape, fill_value, **options)
 
     return _made(make, [tuple(size)], dtype, requires_grad, device_mesh, placements)
 

@@ -54,8 +54,7 @@ def outside(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], leading: D
 
 def _on_shapes(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     def without_data(t: Tensor) -> Tensor:
-        made: Tensor = fn.empty_strided(t.shape, t.stride(), dtype=t.dtype, device="meta")
-        return made
+        return fn.empty_strided(t.shape, t.stride(), dtype=t.dtype, device="meta")
 
     args, kwargs = tree_map_only(Tensor, without_data, (args, kwargs))
     return func(*args, **kwargs)

@@ -200,8 +200,7 @@ def _full(size: Any, fill_value: Any, *, dtype: Any = None, device: Any = None) 
     if hasattr(fill_value, "_keys"):
         fill_value = fill_value.item()
     made = _empty(size, dtype=dtype or of_number(fill_value), device=device)
-    filled: Tensor = made.fill_(fill_value)
-    return filled
+    return made.fill_(fill_value)
 
 
 op(

@@ -392,8 +392,7 @@ binary(
 def _share(g: Tensor, self: Tensor, other: Tensor, loses: Tensor) -> Tensor:
     """The gradient of one of two operands: none where it loses, half of it where they are equal."""
     tied: Any = self == other
-    shared: Tensor = fn.where(loses, 0, fn.where(tied, g / 2, g))
-    return shared
+    return fn.where(loses, 0, fn.where(tied, g / 2, g))
 
 
 def _squared_distance(self: Any, other: Any) -> Any:

@@ -65,8 +65,7 @@ def _im2col(self: Tensor, kernel_size: Any, dilation: Any, padding: Any, stride:
     count = _counts(self._shape[-2:], (kernel, gaps, pads, steps))
     n = len(self._shape) - 2
     seen = windows_of(x, count, kernel, steps, gaps)
-    made: Tensor = seen.permute(*range(n), n + 2, n + 3, n, n + 1).reshape(spec.shape)
-    return made
+    return seen.permute(*range(n), n + 2, n + 3, n, n + 1).reshape(spec.shape)
 
 
 def _col2im_rule(

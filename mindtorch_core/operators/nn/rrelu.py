@@ -68,8 +68,7 @@ def _rrelu(
 
 
 def _written(self: Tensor, result: Tensor) -> Tensor:
-    written: Tensor = self.copy_(result)
-    return written
+    return self.copy_(result)
 
 
 op(

@@ -51,8 +51,7 @@ def _scatter(self: Tensor, indices: Tensor, output_size: Any, n: int) -> Tensor:
                 f"{'x'.join(map(str, shape[-n:]))})"
             )
     zeros = self.new_zeros((*shape[:-n], size))
-    made: Tensor = zeros.scatter(-1, flat, self.reshape(flat._shape)).view(shape)
-    return made
+    return zeros.scatter(-1, flat, self.reshape(flat._shape)).view(shape)
 
 
 def _define(n: int) -> None:

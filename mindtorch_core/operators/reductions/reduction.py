@@ -427,8 +427,7 @@ def _logsumexp(self: Tensor, dim: Dims, keepdim: bool = False) -> Tensor:
         dims = sorted(wrap_dims(dim, len(self._shape)), reverse=True)
         for d in dims:
             top = top.squeeze(d)
-    result: Tensor = total + top
-    return result
+    return total + top
 
 
 op(

@@ -101,8 +101,7 @@ def _clone_as_it_lies(self: Tensor) -> Tensor:
         return self.clone()
     extent = storage_extent(shape, strides, offset)
     memory = fn.empty((extent,), dtype=self._dtype, device=self._device)
-    copied: Tensor = memory.as_strided(shape, strides, offset).copy_(self)
-    return copied
+    return memory.as_strided(shape, strides, offset).copy_(self)
 
 
 def _scatter(schema: str, make: View) -> None:

@@ -235,8 +235,7 @@ def split(
         >>> torch.split(torch.arange(5), [1, 4])
         (tensor([0]), tensor([1, 2, 3, 4]))
     """
-    parts: tuple[Tensor, ...] = tensor.split(split_size_or_sections, dim)
-    return parts
+    return tensor.split(split_size_or_sections, dim)
 
 
 op(

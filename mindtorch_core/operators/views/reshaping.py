@@ -104,8 +104,7 @@ def _reshape(self: Tensor, shape: Sequence[int]) -> Tensor:
     new = infer_size(shape, numel(self._shape))
     if view_strides(self._shape, self._geometry()[0], new) is None:
         return sole(self.clone(memory_format=contiguous_format).view(new))
-    result: Tensor = self.view(new)
-    return result
+    return self.view(new)
 
 
 op(

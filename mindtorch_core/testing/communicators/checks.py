@@ -37,8 +37,7 @@ def given(rank: int, shape: tuple[int, ...], dtype: Any) -> Tensor:
     for size in shape:
         count *= size
     numbers = fn.arange(count) * (rank + 1) + rank
-    whole: Tensor = (numbers % 5).reshape(shape).to(dtype)
-    return whole
+    return (numbers % 5).reshape(shape).to(dtype)
 
 
 def same(found: Tensor, expected: Tensor, what: str) -> None:

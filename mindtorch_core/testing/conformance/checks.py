@@ -163,8 +163,7 @@ def fits(target: Tensor, result: Any) -> bool:
 def strided_like(t: Tensor) -> Tensor:
     """A tensor of the same shape and dtype whose elements have gaps between them."""
     strides = tuple(2 * n for n in contiguous_strides(t._shape))
-    spread: Tensor = t.new_zeros((2 * max(t.numel(), 1),)).as_strided(t._shape, strides)
-    return spread
+    return t.new_zeros((2 * max(t.numel(), 1),)).as_strided(t._shape, strides)
 
 
 def writes_first(d: OpDef) -> bool:

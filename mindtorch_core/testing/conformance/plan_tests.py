@@ -193,8 +193,7 @@ class PlanTests(ConformanceBase):
     """What a device's plan of a block gives."""
 
     def _matrix(self, *shape: int, seed: int = 0) -> Tensor:
-        made: Tensor = build(tensor(*(shape or (3, 4)), seed=seed + 1), self.device)
-        return made
+        return build(tensor(*(shape or (3, 4)), seed=seed + 1), self.device)
 
     def test_plan_of_all_kinds(self) -> None:
         """A block of ops of all kinds is planned without a warning, twice."""

@@ -20,8 +20,7 @@ __all__ = ["array", "drawn", "figure_pixels", "film", "laid_out", "pixels", "png
 
 def array(x: Any) -> Tensor:
     """Values of any kind as a tensor on the CPU, without history."""
-    made: Tensor = as_tensor(x).detach().to("cpu")
-    return made
+    return as_tensor(x).detach().to("cpu")
 
 
 def _grid(images: Tensor) -> Tensor:
@@ -65,13 +64,11 @@ def pixels(image: Tensor) -> Tensor:
     """An image's elements as bytes: those of floating point reach from 0 to 1."""
     if image.dtype == uint8:
         return image
-    bytes_: Tensor = (image.to(float32) * 255).clamp(0, 255).to(uint8)
-    return bytes_
+    return (image.to(float32) * 255).clamp(0, 255).to(uint8)
 
 
 def _raw(x: Tensor) -> bytes:
-    data: bytes = x.contiguous().numpy().tobytes()
-    return data
+    return x.contiguous().numpy().tobytes()
 
 
 def png(image: Tensor) -> bytes:

@@ -293,8 +293,7 @@ def pr_curve(
     def above(share: Tensor) -> Tensor:
         """The weight of what is predicted at each threshold or above it."""
         bins = share.new_zeros((count,)).index_add(0, at, share * weight)
-        total: Tensor = bins.flip(0).cumsum(0).flip(0)
-        return total
+        return bins.flip(0).cumsum(0).flip(0)
 
     tp, fp = above(true), above(1 - true)
     tn, missed = fp[0] - fp, tp[0] - tp

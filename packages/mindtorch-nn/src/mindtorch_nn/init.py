@@ -35,8 +35,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 def _unrecorded(fill: F) -> F:
     """Decorator: what the function does to a tensor is not recorded for backward."""
-    found: F = torch.no_grad()(fill)
-    return found
+    return torch.no_grad()(fill)
 
 
 def _overridable(fill: F) -> F:

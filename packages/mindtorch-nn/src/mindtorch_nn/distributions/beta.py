@@ -47,14 +47,12 @@ class Beta(ExponentialFamily):
     @property
     def concentration1(self) -> Tensor:
         """Concentrations at 1."""
-        found: Tensor = self._dirichlet.concentration[..., 0]
-        return found
+        return self._dirichlet.concentration[..., 0]
 
     @property
     def concentration0(self) -> Tensor:
         """Concentrations at 0."""
-        found: Tensor = self._dirichlet.concentration[..., 1]
-        return found
+        return self._dirichlet.concentration[..., 1]
 
     @property
     def mean(self) -> Any:

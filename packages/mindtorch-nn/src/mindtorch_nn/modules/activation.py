@@ -122,7 +122,7 @@ class Hardtanh(_Inplace):
         tensor([-1.0000,  0.5000,  1.0000])
     """
 
-    _told = ("min_val", "max_val")
+    _told: tuple[str, ...] = ("min_val", "max_val")
 
     def __init__(
         self,

@@ -40,8 +40,7 @@ def _make_orthogonal(a: Tensor) -> Tensor:
     """The orthogonal factor that is a continuous function of the matrix."""
     x, tau = torch.geqrf(a)
     q = torch.linalg.householder_product(x, tau)
-    made: Tensor = q * x.diagonal(dim1=-2, dim2=-1).sgn().unsqueeze(-2)
-    return made
+    return q * x.diagonal(dim1=-2, dim2=-1).sgn().unsqueeze(-2)
 
 
 class _Orthogonal(Module):
@@ -168,8 +167,7 @@ class _WeightNorm(Module):
 
     def forward(self, weight_g: Tensor, weight_v: Tensor) -> Tensor:
         """A direction, scaled to norms."""
-        made: Tensor = torch._weight_norm(weight_v, weight_g, self.dim)
-        return made
+        return torch._weight_norm(weight_v, weight_g, self.dim)
 
     def right_inverse(self, weight: Tensor) -> tuple[Tensor, Tensor]:
         """Norms and direction."""

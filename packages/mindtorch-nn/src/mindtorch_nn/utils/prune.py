@@ -360,8 +360,7 @@ class LnStructured(_Structured):
 
     def _kept(self, t: Tensor, count: int, size: int) -> Tensor:
         others = [d for d in range(t.dim()) if d != self.dim % t.dim()]
-        kept: Tensor = torch.topk(torch.norm(t, p=self.n, dim=others), k=size - count)[1]
-        return kept
+        return torch.topk(torch.norm(t, p=self.n, dim=others), k=size - count)[1]
 
 
 class CustomFromMask(BasePruningMethod):

@@ -54,8 +54,7 @@ class Collected:
     @property
     def workspace_size(self) -> int:
         """How many bytes of workspace `launch` wants."""
-        size: int = self.cells[0]
-        return size
+        return self.cells[0]
 
     def launch(self, workspace: Any, stream: int | None) -> None:
         """Queue the operator's kernels.
