@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from .tables import print_table
-from .usage import UsageError, add_json, output_aside, print_json
+from .usage import UsageError, add_json, add_rest, output_aside, print_json
 
 if TYPE_CHECKING:
     from ..measuring.scaling.host import Host
@@ -65,10 +65,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--plot", metavar="FILE", help="also draw the efficiency: an .svg")
     add_json(parser)
     parser.add_argument("script", metavar="SCRIPT", help="the Python file to run")
-    args = parser.add_argument(
-        "args", nargs=argparse.REMAINDER, metavar="...", help="its arguments"
-    )
-    args.required = False
+    add_rest(parser)
 
 
 def run(options: argparse.Namespace) -> int:

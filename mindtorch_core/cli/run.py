@@ -25,7 +25,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from .usage import UsageError, add_json, output_aside, print_json
+from .usage import UsageError, add_json, add_rest, output_aside, print_json
 
 if TYPE_CHECKING:
     from .logs import Logs
@@ -78,8 +78,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-m", dest="module", nargs=rest, metavar="...", help="a module to run")
     parser.add_argument("-c", dest="code", nargs=rest, metavar="...", help="a text to run")
     parser.add_argument("script", nargs="?", metavar="SCRIPT", help="the Python file to run")
-    args = parser.add_argument("args", nargs=rest, metavar="...", help="its arguments")
-    args.required = False
+    add_rest(parser)
 
 
 def _add_logs(parser: argparse.ArgumentParser) -> None:

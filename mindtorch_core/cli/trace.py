@@ -26,7 +26,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, TextIO
 
-from .usage import UsageError, add_json, output_aside, print_json
+from .usage import UsageError, add_json, add_rest, output_aside, print_json
 
 if TYPE_CHECKING:
     from ..measuring.timeline.following import Follower
@@ -67,10 +67,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_json(parser)
     parser.add_argument("script", metavar="SCRIPT", help="the Python file to run")
-    args = parser.add_argument(
-        "args", nargs=argparse.REMAINDER, metavar="...", help="its arguments"
-    )
-    args.required = False
+    add_rest(parser)
 
 
 def run(options: argparse.Namespace) -> int:

@@ -18,6 +18,7 @@ __all__ = [
     "UsageError",
     "add_json",
     "add_modules",
+    "add_rest",
     "import_modules",
     "output_aside",
     "print_json",
@@ -45,6 +46,12 @@ def usage_errors() -> Iterator[None]:
 def add_json(parser: argparse.ArgumentParser) -> None:
     """Add the option ``--json``."""
     parser.add_argument("--json", action="store_true", help="print JSON, for tools")
+
+
+def add_rest(parser: argparse.ArgumentParser) -> None:
+    """Add what stands behind a script: its arguments, all that are left."""
+    rest = argparse.REMAINDER
+    parser.add_argument("args", nargs=rest, metavar="...", help="its arguments").required = False
 
 
 def add_modules(parser: argparse.ArgumentParser) -> None:

@@ -8,6 +8,7 @@ default floating type).
 
 from __future__ import annotations
 
+import functools
 from typing import Any, Final
 
 from .dtypes import (
@@ -172,11 +173,7 @@ def result_type(*operands: Any) -> dtype:
         result = promote_types(dims, zero)
     if numbers:
         if result is None:
-            kinds = [of_number(v) for v in numbers]
-            result = kinds[0]
-            for kind in kinds[1:]:
-                result = promote_types(result, kind)
-            return result
+            return functools.reduce(promote_types, map(of_number, numbers))
         top = max(category_of(v) for v in numbers)
         if top > result.category:
             if top == INTEGER and max(numbers) >= 1 << 63:  # beside booleans: a number of uint64

@@ -121,16 +121,18 @@ class ConstantPad3d(_ConstantPadNd):
     _rank = 3
 
 
-class ZeroPad1d(ConstantPad1d):
-    """Pads sequences with zeros."""
-
+class _Zeros(_ConstantPadNd):
     def __init__(self, padding: Any) -> None:
         super().__init__(padding, 0.0)
 
     extra_repr = _Pad.extra_repr
 
 
-class ZeroPad2d(ConstantPad2d):
+class ZeroPad1d(_Zeros, ConstantPad1d):
+    """Pads sequences with zeros."""
+
+
+class ZeroPad2d(_Zeros, ConstantPad2d):
     """Pads images with zeros.
 
     Args:
@@ -142,19 +144,9 @@ class ZeroPad2d(ConstantPad2d):
                  [0., 0., 0.]]])
     """
 
-    def __init__(self, padding: Any) -> None:
-        super().__init__(padding, 0.0)
 
-    extra_repr = _Pad.extra_repr
-
-
-class ZeroPad3d(ConstantPad3d):
+class ZeroPad3d(_Zeros, ConstantPad3d):
     """Pads volumes with zeros."""
-
-    def __init__(self, padding: Any) -> None:
-        super().__init__(padding, 0.0)
-
-    extra_repr = _Pad.extra_repr
 
 
 class _ReflectionPadNd(_Pad):
