@@ -202,7 +202,7 @@ def not_bool(message: str) -> Callable[[dtype], dtype]:
     return check
 
 
-def nonempty(name: str, self: Tensor, dim: int | None, *, verb: str = "") -> None:
+def nonempty(name: str, self: Tensor, dim: int | None) -> None:
     """Refuse a search for an extreme along an empty dimension.
 
     Raises:

@@ -45,8 +45,7 @@ def attributes_become_members(t):
     m.child = t.nn.Linear(1, 1)
     m.plain = 3
     found = [list(m._parameters), list(m._buffers), list(m._modules), list(m.state_dict())]
-    m.w = None
-    m.child = None
+    m.w = m.child = None
     found += [list(m._parameters), list(m._modules), m.w, list(m.state_dict()), repr(m)]
     del m.w, m.b
     return [*found, hasattr(m, "w"), list(m._buffers), sorted(m._non_persistent_buffers_set)]

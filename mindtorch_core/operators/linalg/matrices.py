@@ -57,17 +57,17 @@ def check_matrix(name: str, t: Tensor, argument: str = "A") -> None:
         raise RuntimeError(f"{name}: The input tensor {argument} must have at least 2 dimensions.")
 
 
-def check_square(name: str, t: Tensor, argument: str = "A") -> None:
+def check_square(name: str, t: Tensor) -> None:
     """Refuse what are no square matrices of floats.
 
     Raises:
         RuntimeError: if the last two sizes differ, or the dtype is not served.
     """
-    check_matrix(name, t, argument)
+    check_matrix(name, t)
     if t._shape[-1] != t._shape[-2]:
         raise RuntimeError(
-            f"{name}: {argument} must be batches of square matrices, but they are {t._shape[-2]} by "
-            f"{t._shape[-1]} matrices"
+            f"{name}: A must be batches of square matrices, but they are {t._shape[-2]} by {t._shape[-1]} "
+            f"matrices"
         )
     check_floating(name, t)
 

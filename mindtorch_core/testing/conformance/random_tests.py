@@ -24,8 +24,8 @@ _N = 4000
 class RandomTests(ConformanceBase):
     """`Runtime.generator` and the kernels that draw from it."""
 
-    def _generator(self, on: Any = None) -> Any:
-        found = outcome(lambda: torch.Generator(on or self.device))
+    def _generator(self) -> Any:
+        found = outcome(lambda: torch.Generator(self.device))
         if isinstance(found, RuntimeError):
             pytest.skip(f"{self.device} has no random numbers: {found}")
         if isinstance(found, Exception):
@@ -38,9 +38,9 @@ class RandomTests(ConformanceBase):
             pytest.skip("there is no CPU backend, whose tensors hold positions")
         return self._generator()
 
-    def _draws(self, on: Any = None) -> dict[str, Callable[[], list[Any]]]:
+    def _draws(self) -> dict[str, Callable[[], list[Any]]]:
         """Ways to draw, by name; each gives a list of numbers."""
-        where = on or self.device
+        where = self.device
         return {
             "rand": lambda: torch.rand(8, device=where).tolist(),
             "randn": lambda: torch.randn(8, device=where).tolist(),
