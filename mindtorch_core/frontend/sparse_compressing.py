@@ -142,10 +142,9 @@ def _spread(ends: Tensor, count: int, name: str) -> Tensor:
         raise RuntimeError(f"{name}[-1] must be nnz, {count}, but it is {all_ends[-1]}")
     if any(a > b for a, b in pairwise(all_ends)):
         raise RuntimeError(f"{name} must not fall, but they are {all_ends}")
-    places: Tensor = fn.repeat_interleave(
+    return fn.repeat_interleave(
         fn.arange(len(all_ends) - 1, device=ends._device), fn.diff(ends), output_size=count
     )
-    return places
 
 
 def sparse_compressed_tensor(
