@@ -64,7 +64,7 @@ def in_long_runs(ufunc: Callable[..., Any], d: Any, *arrays: Any, out: Any = Non
 
 
 def in_place(ufunc: Callable[..., Any], out: Any, other: Any) -> bool:
-    """Whether ``ufunc(out, other, out)`` of many elements was computed otherwise than by one call of NumPy's."""
+    """Whether ``ufunc(out, other, out)`` of many elements was computed in another way than by one call."""
     if out.dtype in HALVES:
         return in_place_of_halves(ufunc, out, other)
     broad = out.size >= LARGE and other.ndim and out.dtype == other.dtype
