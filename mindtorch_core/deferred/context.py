@@ -216,12 +216,13 @@ class Pipeline(Replaying):
 
     def _flush(self, reason: str, chosen: Sequence[int] | None) -> None:
         """As `flush_because`, of this pipeline only."""
-        before = self.launching
-        try:
-            self.launching = True
-            self._flush_own(reason, chosen)
-        finally:
-            self.launching = before
+        with self.lock:  # another thread that has it must not take what it sees for launched
+            before = self.launching
+            try:
+                self.launching = True
+                self._flush_own(reason, chosen)
+            finally:
+                self.launching = before
 
     def _flush_own(self, reason: str, chosen: Sequence[int] | None) -> None:
         with self.lock:

@@ -201,6 +201,30 @@ def test_workers_may_read_what_an_open_block_has_pending():
         assert set(pipe.stats()["flush_reasons"]) == {"another thread"}
 
 
+def test_who_reads_as_the_block_ends_waits_for_what_it_writes():
+    class Late:
+        """A lock that whoever ends the block gets once the reader had its turn."""
+
+        def __init__(self, lock, reader):
+            self.lock, self.reader, self.owner = lock, reader, threading.get_ident()
+
+        def __enter__(self):
+            if threading.get_ident() == self.owner and self.reader.ident is None:
+                self.reader.start()
+                self.reader.join(10)
+            return self.lock.__enter__()
+
+        def __exit__(self, *exc_info):
+            return self.lock.__exit__(*exc_info)
+
+    kept, found = torch.zeros(4), []
+    reader = threading.Thread(target=lambda: found.append(kept.tolist()))
+    with torch.pipeline() as pipe:
+        kept.copy_(torch.ones(4) + 1)
+        pipe.lock = Late(pipe.lock, reader)
+    assert found == [[2.0] * 4]
+
+
 def test_a_block_goes_on_recording_while_other_threads_flush_it():
     stop = threading.Event()
     errors = []
