@@ -66,17 +66,23 @@ def by_device(backend: str | None) -> dict[str, Engine]:
 
     Raises:
         BackendUnavailableError: if one is not there.
-        ValueError: for a text that is none.
+        ValueError: for what is no such text, or names a device twice.
     """
+    if not isinstance(backend, str | None):
+        raise ValueError(f"Backend constructor parameter must be string-ish, got {backend!r}")
     text = (backend or "").lower() or "undefined"
     if text == "undefined":
         engine = for_device("cpu")
         return {"cpu": engine} if "cpu" in engine.devices else dict.fromkeys(engine.devices, engine)
     found: dict[str, Engine] = {}
+    named: set[str] = set()
     for part in text.split(","):
         device, colon, name = part.strip().rpartition(":")
         if colon and not (device and name):
             raise ValueError(f"Invalid backend {backend!r}: say a name, or device:name,device:name")
+        if colon and device in named:
+            raise ValueError(f"Duplicate device type {device} in backend string: {backend}")
+        named.add(device)
         if name in STAND_INS:
             engine = for_device(STAND_INS[name])
         else:

@@ -48,11 +48,13 @@ def position_of(group: ProcessGroup, rank: int | None, own: int | None, name: st
 
     Raises:
         ValueError: if neither or both are given, or the rank is none of the group's.
+        TypeError: if it is no whole number.
     """
     if rank is None and own is None:
         raise ValueError(f"Must specify {name} or group_{name}")
     if rank is not None and own is not None:
         raise ValueError(f"Can't specify both group_{name} and global_{name}")
+    whole_number(rank if own is None else own, name)
     if own is not None:
         if not 0 <= own < group.size():
             raise ValueError(f"group_{name} {own} is not a rank of {group}")
@@ -60,6 +62,16 @@ def position_of(group: ProcessGroup, rank: int | None, own: int | None, name: st
     if rank not in group.ranks:
         raise ValueError(f"Global rank {rank} is not part of group {group}")
     return group.ranks.index(rank)
+
+
+def whole_number(given: Any, name: str) -> None:
+    """Refuse what cannot number a rank or tell messages apart.
+
+    Raises:
+        TypeError: naming the argument.
+    """
+    if not hasattr(given, "__index__"):
+        raise TypeError(f"{name} must be a whole number, got {given!r}")
 
 
 def facts(tensor: Tensor) -> dict[str, Any]:

@@ -77,6 +77,8 @@ def _elements(tensor: Tensor, rows: list[int] | None, size: int) -> list[int]:
         return [first // size * each] * size
     if len(rows) != size:
         raise RuntimeError("Number of tensor splits not equal to group size")
+    if any(n < 0 for n in rows):
+        raise RuntimeError(f"Split sizes must not be negative, got {rows}")
     if sum(rows) != first:
         raise RuntimeError("Split sizes doesn't match total dim 0 size")
     return [n * each for n in rows]

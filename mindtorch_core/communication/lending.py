@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from typing import Any, Final, TypeVar
+from typing import Any, Final, NoReturn, TypeVar
 
 from ..autograd.graph import increment_version
 from ..dispatch.functions import fn
+from ..dispatch.keys import DispatchKey
 from ..gradients.grad_mode import no_grad
 from ..tensors.tensor import Tensor
 from ..values.dtypes import bool_, dtype, float32, float64, int32, uint8
@@ -20,6 +21,7 @@ __all__ = ["Lent", "check_op", "check_tensor", "lend", "lend_to_reduce", "unreco
 
 Step = Callable[[], None]
 F = TypeVar("F", bound=Callable[..., Any])
+_PYTHON: Final = int(DispatchKey.Python)
 _BITS: Final = (ReduceOp.BAND, ReduceOp.BOR, ReduceOp.BXOR)
 _NOT_COMPLEX: Final = (ReduceOp.MAX, ReduceOp.MIN, ReduceOp.PRODUCT, *_BITS)
 
@@ -73,7 +75,7 @@ def check_tensor(tensor: Any, name: str, *, sparse: bool = False) -> None:
     Raises:
         TypeError: as PyTorch does.
         ValueError: for a tensor without data.
-        NotImplementedError: for a sparse one.
+        NotImplementedError: for a sparse one, or one whose class answers for its elements.
     """
     if not isinstance(tensor, Tensor):
         raise TypeError(
@@ -87,19 +89,37 @@ def check_tensor(tensor: Any, name: str, *, sparse: bool = False) -> None:
             f"unsupported layout {tensor.layout} of {name}: of sparse tensors there is all_reduce; send "
             f"indices() and values(), or to_dense()"
         )
+    if tensor._keys & _PYTHON and tensor._payload is None and tensor.layout is strided:
+        _refuse_wrapper(tensor, name)
+
+
+def _refuse_wrapper(tensor: Tensor, name: str) -> NoReturn:
+    """Refuse a tensor that has no memory of its own, which an engine would read past the end.
+
+    Raises:
+        NotImplementedError: always.
+    """
+    part = ": send to_local(), this rank's part" if hasattr(tensor, "to_local") else ""
+    raise NotImplementedError(
+        f"{name} is a {type(tensor).__name__}, which has no elements of its own to send{part}"
+    )
 
 
 def check_tensors(tensors: Any, name: str) -> None:
-    """Refuse what is no list of tensors.
+    """Refuse what is no list of tensors, or has one without memory of its own.
 
     Raises:
         TypeError: as PyTorch does.
+        NotImplementedError: for a tensor whose class answers for its elements.
     """
     if not isinstance(tensors, list | tuple) or not all(isinstance(t, Tensor) for t in tensors):
         raise TypeError(
             f"Invalid function argument. Expected parameter `{name}` of type List[torch.Tensor]\n"
             f"             but got {type(tensors)} instead."
         )
+    for each in tensors:
+        if each._keys & _PYTHON and each._payload is None:
+            _refuse_wrapper(each, name)
 
 
 def lend(tensor: Tensor, engine: Engine) -> Lent:

@@ -476,5 +476,7 @@ def init_device_mesh(
             f"Device type with index is not supported but got {device_type}. If you maintained a "
             f"'torch.device' object, it's recommended to pass in 'device.type'."
         )
+    if any(n < 0 for n in mesh_shape):
+        raise RuntimeError(f"mesh_shape must have no negative sizes, got {tuple(mesh_shape)}")
     whole = make([*range(math.prod(mesh_shape))], device="cpu").reshape(list(mesh_shape))
     return DeviceMesh(device_type, whole, mesh_dim_names=mesh_dim_names, backend_override=backends)

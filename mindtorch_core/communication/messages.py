@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from ..tensors.tensor import Tensor
-from .collectives import facts, position_of
+from .collectives import facts, position_of, whole_number
 from .engine import Then, Ticket
 from .groups import ProcessGroup, chosen, outside
 from .lending import check_tensor, lend, unrecorded
@@ -30,9 +30,22 @@ def _peer(group: ProcessGroup, rank: int | None, own: int | None, name: str) -> 
     return found
 
 
+def _check_tag(tag: Any) -> None:
+    """Refuse what no engine can tell messages apart by.
+
+    Raises:
+        TypeError: if it is no whole number.
+        RuntimeError: if it is negative, as PyTorch does.
+    """
+    whole_number(tag, "tag")
+    if tag < 0:
+        raise RuntimeError(f"Tag must be nonnegative, got {tag}")
+
+
 @unrecorded
 def _send(op: str, tensor: Tensor, dst: Any, group: Any, tag: int, own: Any, waits: bool) -> Work:
     group = chosen(group)
+    _check_tag(tag)
     peer = _peer(group, dst, own, "dst")
     engine, communicator = group.communicator_for(tensor.device.type)
     lent = lend(tensor, engine)
@@ -44,6 +57,7 @@ def _send(op: str, tensor: Tensor, dst: Any, group: Any, tag: int, own: Any, wai
 @unrecorded
 def _recv(op: str, tensor: Tensor, src: Any, group: Any, tag: int, own: Any, waits: bool) -> Work:
     group = chosen(group)
+    _check_tag(tag)
     anybody = src is None and own is None
     peer = None if anybody else _peer(group, src, own, "src")
     engine, communicator = group.communicator_for(tensor.device.type)

@@ -78,6 +78,12 @@ def _missing(scheme: str, what: str) -> ValueError:
     return ValueError(f"Error initializing torch.distributed using {scheme}:// rendezvous: {what}")
 
 
+def _check_within(scheme: str, rank: int, world_size: int) -> None:
+    """Refuse a rank that is none of the world's, before anybody waits for others."""
+    if not 0 <= rank < world_size:
+        raise _missing(scheme, f"rank {rank} is none of {world_size} processes")
+
+
 def _by_file(
     url: str, rank: int = -1, world_size: int = -1, timeout: timedelta = DEFAULT_TIMEOUT, **_: Any
 ) -> Iterator[Found]:
@@ -88,6 +94,7 @@ def _by_file(
     for value, name in ((rank, "rank"), (world_size, "world size")):
         if value < 0:
             raise _missing("file", f"{name} parameter missing")
+    _check_within("file", rank, world_size)
     store = FileStore(path, world_size)
     store.set_timeout(timeout)
     yield Found(store, rank, world_size)
@@ -104,6 +111,7 @@ def _by_tcp(
     for value, name in ((rank, "rank"), (world_size, "world size")):
         if value < 0:
             raise _missing("tcp", f"{name} parameter missing")
+    _check_within("tcp", rank, world_size)
     store = _served(parsed.hostname, parsed.port, rank, world_size, timeout)
     yield Found(store, rank, world_size)
     raise RuntimeError("Unable to perform re-rendezvous using tcp:// method")
@@ -128,6 +136,7 @@ def _by_environment(
 ) -> Iterator[Found]:
     rank, world_size = _ranks_asked(url, rank, world_size)
     host, port = _asked("MASTER_ADDR"), int(_asked("MASTER_PORT"))
+    _check_within("env", rank, world_size)
     if os.environ.get("TORCHELASTIC_USE_AGENT_STORE") == "True":  # the launcher serves it
         store: Store = TCPStore(host, port, world_size, False, timeout)
     else:

@@ -69,16 +69,9 @@ class dtype:
     """
 
     __slots__ = (
-        "category",
-        "code",
-        "index",
-        "is_complex",
-        "is_floating_point",
-        "is_signed",
-        "itemsize",
-        "label",
-        "name",
-    )
+        "category", "code", "index", "is_complex", "is_floating_point", "is_signed", "itemsize",
+        "label", "name",
+    )  # fmt: skip
 
     def __new__(cls, *args: Any) -> Self:
         """One of those below: users make none."""
@@ -103,7 +96,8 @@ class dtype:
         return f"torch.{self.name}"
 
     def __reduce__(self) -> str:
-        return "bool_" if self.name == "bool" else self.name
+        # where it is found: here, or in `torch`, of which a drop-in's classes say that they are
+        return "bool_" if self.name == "bool" and type(self).__module__ == __name__ else self.name
 
     def __copy__(self) -> dtype:
         return self

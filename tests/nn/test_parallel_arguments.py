@@ -29,15 +29,16 @@ MB = 1024 * 1024
         (0.5, None, [MB // 2]),
         (3, [1, 0.25], [MB, MB // 4]),
         (None, [], [25 * MB]),
+        (0, None, [0]),
     ],
 )
 def test_sizes_of_buckets(one, several, wanted):
     assert bytes_of(one, several) == wanted
 
 
-@pytest.mark.parametrize(("one", "several"), [(0, None), (-1, None), (1, [1, 0])])
+@pytest.mark.parametrize(("one", "several"), [(-1, None), (1, [1, -0.5])])
 def test_sizes_that_are_refused(one, several):
-    with pytest.raises(ValueError, match="must be positive, got "):
+    with pytest.raises(ValueError, match="must not be negative, got "):
         bytes_of(one, several)
 
 

@@ -100,7 +100,12 @@ class DTensor(Tensor):
 
         Raises:
             ValueError: for parts that do not fit.
+            RuntimeError: for a part that is a DTensor itself.
         """
+        if isinstance(local_tensor, DTensor):
+            raise RuntimeError(
+                f"the local_tensor argument only accepts torch.Tensor but got {type(local_tensor)} value."
+            )
         mesh = default_mesh(device_mesh)
         placed = checked(placements, mesh, local_tensor.ndim)
         whole, steps = list(local_tensor.shape), list(local_tensor.stride())

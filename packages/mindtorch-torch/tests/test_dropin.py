@@ -83,6 +83,18 @@ def test_pickles_name_torch_and_come_back(tmp_path):
     assert pickle.dumps  # the file is another process's: nothing of it is loaded here
 
 
+def test_pickles_of_dtypes_come_back_and_name_torch():
+    said = run(
+        "-c",
+        "import pickle, torch\n"
+        "for kind in {d for d in vars(torch).values() if isinstance(d, torch.dtype)}:\n"
+        "    assert pickle.loads(pickle.dumps(kind)) is kind, kind\n"
+        "print(pickle.dumps((torch.bool, torch.int8), 0).decode())",
+    )
+    assert "ctorch\nbool\n" in said
+    assert "ctorch\nint8\n" in said
+
+
 def test_annotations_can_be_read():
     run(
         "-c",

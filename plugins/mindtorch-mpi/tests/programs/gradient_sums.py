@@ -168,6 +168,7 @@ for name, options in (
     ("mesh", {"device_mesh": mesh, "mixed_precision": None}),
     ("quiet", {"find_unused_parameters": True, **quiet}),
     ("list", {"bucket_cap_mb_list": [1e-5, 1e-4, 1]}),
+    ("one by one", {"bucket_cap_mb": 0}),
 ):
     model = DDP(filled(Net()), **options)
     sum(each.square().sum() for each in model(batch(), "bc")).backward()

@@ -27,6 +27,11 @@ def group_of(process_group: Any, device_mesh: Any, parameters: Sequence[Tensor])
         TypeError: for a group that this process is not in.
         NotImplementedError: for parts of parameters, which other dimensions of a mesh have cut.
     """
+    if any(hasattr(p, "placements") for p in parameters):
+        raise NotImplementedError(
+            "DistributedDataParallel does not sum gradients of DTensors here: use fully_shard with a mesh "
+            "of two dimensions"
+        )
     if device_mesh is None:
         if process_group == torch.distributed.GroupMember.NON_GROUP_MEMBER:
             raise TypeError(
@@ -38,25 +43,20 @@ def group_of(process_group: Any, device_mesh: Any, parameters: Sequence[Tensor])
         raise RuntimeError("Cannot specify both process_group and device_mesh arguments.")
     if device_mesh.ndim != 1:
         raise RuntimeError(f"Only 1D device mesh is supported, but got {device_mesh}.")
-    if any(hasattr(p, "placements") for p in parameters):
-        raise NotImplementedError(
-            "DistributedDataParallel does not sum gradients of DTensors here: use fully_shard with a mesh "
-            "of two dimensions"
-        )
     return device_mesh.get_group(mesh_dim=0)
 
 
 def bytes_of(bucket_cap_mb: float | None, bucket_cap_mb_list: Sequence[float] | None) -> list[int]:
-    """Sizes of buckets, of which the last one is that of all others.
+    """Sizes of buckets, of which the last one is that of all others; 0 has each parameter be alone.
 
     Raises:
-        ValueError: if one is not positive.
+        ValueError: if one is negative.
     """
     one = _BUCKET_MB if bucket_cap_mb is None else bucket_cap_mb
     caps = bucket_cap_mb_list or [one]
     for cap in caps:
-        if cap <= 0:
-            raise ValueError(f"bucket_cap_mb must be positive, got {cap}")
+        if cap < 0:
+            raise ValueError(f"bucket_cap_mb must not be negative, got {cap}")
     return [int(cap * 1024 * 1024) for cap in caps]
 
 
