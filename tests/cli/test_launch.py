@@ -1,22 +1,47 @@
-"""Several processes of one program, where the launcher does not start them."""
+"""``python -m torch.distributed.launch``: scripts hear their local rank, as PyTorch tells it."""
 
 import os
+import subprocess
 import sys
 
 import pytest
 
-from mindtorch_core.cli import launch as launching
+PROGRAM = """
+import os, sys
+import beside
+print("got", __name__, os.path.basename(sys.argv[0]), *sys.argv[1:], os.environ["LOCAL_RANK"])
+"""
 
 
-@pytest.mark.skipif(os.name == "nt", reason="the launcher is a shell script")
-@pytest.mark.parametrize(("status", "expected"), [(0, 1), (3, 3)])
-def test_a_launcher_that_starts_nobody_is_a_failure(tmp_path, monkeypatch, capfd, status, expected):
-    fake = tmp_path / "mpiexec"
-    fake.write_text(f"#!/bin/sh\necho no slots here >&2\nexit {status}\n")
-    fake.chmod(0o755)
-    monkeypatch.setattr(launching, "mpiexec", lambda *, replaces=False: [str(fake)])
-    found = launching.launch([sys.executable, "-c", "pass"], dict(os.environ), 2)
-    assert found == expected
-    said = capfd.readouterr().err
-    assert "rank 0 was not started, or was killed" in said
-    assert "no slots here" in said
+def launched(folder, *arguments, start=("mindtorch_core", "run", "-m")):
+    """Status, what scripts have printed, and what was said otherwise."""
+    (folder / "program.py").write_text(PROGRAM)
+    (folder / "beside.py").touch()
+    done = subprocess.run(
+        [sys.executable, "-m", *start, "torch.distributed.launch", *arguments],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+        capture_output=True, text=True, timeout=58, check=False, cwd=folder,
+    )  # fmt: skip
+    said = sorted(line for line in done.stdout.splitlines() if line.startswith("got"))
+    return done.returncode, said, done.stderr
+
+
+@pytest.mark.parametrize(
+    "options",
+    [["program.py"], ["--use-env", "program.py"], ["-m", "program"]],
+    ids=" ".join,
+)
+def test_what_a_script_is_told(tmp_path, options):
+    pytest.importorskip("torch")
+    given = ["--nproc-per-node=2", *options, "--x", "3"]
+    status, said, errors = launched(tmp_path, *given)
+    assert status == 0, errors
+    assert len(said) == 2
+    assert (0, said) == launched(tmp_path, *given, start=())[:2]
+    assert "FutureWarning: The module torch.distributed.launch is deprecated" in errors
+
+
+def test_a_command_that_is_no_script_hears_no_rank(tmp_path):
+    status, _, errors = launched(tmp_path, "--no-python", "true")
+    assert status == 2
+    assert "you must also set the '--use-env' flag" in errors

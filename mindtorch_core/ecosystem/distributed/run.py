@@ -7,11 +7,23 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
-from typing import Any, NoReturn
+from typing import Any, Final, NoReturn
 
 from .elastic.multiprocessing.errors import ChildFailedError
 
 __all__ = ["get_args_parser", "main", "parse_args", "run"]
+
+
+# How a script, or a module, is run that is told its local rank as an argument.
+_TOLD: Final = (
+    "import os, runpy, sys; "
+    "sys.argv[:2] = [sys.argv[1], '--local-rank=' + os.environ['LOCAL_RANK']]; "
+)
+_MODULE: Final = _TOLD + "runpy.run_module(sys.argv[0], run_name='__main__', alter_sys=True)"
+_SCRIPT: Final = (
+    _TOLD + "sys.path[0] = os.path.dirname(os.path.abspath(sys.argv[0])); "
+    "runpy.run_path(sys.argv[0], run_name='__main__')"
+)
 
 
 class _FromEnvironment(argparse.Action):
@@ -124,9 +136,9 @@ def run(args: argparse.Namespace) -> None:
         raise ChildFailedError(args.training_script, {}, status)
 
 
-def main(args: Sequence[str] | None = None) -> NoReturn:
+def main(args: Sequence[str] | argparse.Namespace | None = None) -> NoReturn:
     """The command torchrun: this process becomes `mindtorch run -n`."""
-    parsed = parse_args(args)
+    parsed = args if isinstance(args, argparse.Namespace) else parse_args(args)
     try:
         command, env = _command(parsed)
     except ValueError as error:
@@ -164,7 +176,13 @@ def _command(args: argparse.Namespace) -> tuple[list[str], dict[str, str]]:
     for name in ("log-dir", "redirects", "tee", "local-ranks-filter"):
         if given := getattr(args, name.replace("-", "_")):
             start.append(f"--{name}={given}")
-    if args.no_python:
+    if not getattr(args, "use_env", True):  # `launch` alone has it
+        if args.no_python:
+            raise ValueError(
+                "When using the '--no-python' flag, you must also set the '--use-env' flag."
+            )
+        start += ["-c", _MODULE if args.module else _SCRIPT, args.training_script]
+    elif args.no_python:
         code = "import os, sys; os.execvp(sys.argv[1], sys.argv[1:])"
         start += ["-c", code, args.training_script]
     else:
