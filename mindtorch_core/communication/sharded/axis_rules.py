@@ -102,10 +102,52 @@ def _along(*operands: str, results: int = 1) -> _Rule:
     """Ops that need the whole of a dimension."""
 
     def rule(g: Given) -> Axes:
-        names = _without(g[operands[0]], [g["dim"]])
+        names = _without(g[operands[0]], [g.get("dim", -1)])
         return Axes([names] * len(operands), [names] * results)
 
     return rule
+
+
+def _looked_up(g: Given) -> Axes:
+    """What an index has along the dimension that is looked up may be cut; what is looked up may not."""
+    names = _positions(g)
+    result = list(names)
+    if result:
+        result[g["dim"] % len(result)] = "looked up"
+    return Axes([names, result], [result])
+
+
+def _written(g: Given) -> Axes:
+    names = _positions(g)
+    given = [names for name in ("index", "src") if hasattr(g.get(name), "placements")]
+    return Axes([names, *given], [names])
+
+
+def _positions(g: Given) -> list[Any]:
+    """Axes of a tensor and an index whose elements stand for themselves but along one dimension."""
+    t, index = g["self"], g["index"]
+    pairs = zip(_without(t, [g["dim"]]), t.shape, index.shape, strict=False)
+    return [axis if n == m else None for axis, n, m in pairs]
+
+
+def _found(g: Given) -> Axes:
+    """Where the largest or smallest element along a dimension is; of all elements every rank finds it."""
+    t, dim = g["self"], g.get("dim")
+    if dim is None:
+        return Axes([[None] * t.ndim], [[None] * t.ndim if g.get("keepdim") else []])
+    names = _without(t, [dim])
+    over = dim % max(t.ndim, 1)
+    return Axes([names], [[a for d, a in enumerate(names) if g.get("keepdim") or d != over]])
+
+
+def _triangle(g: Given) -> Axes:
+    names = [*_lead(g["self"].ndim - 2), None, None]
+    return Axes([names], [names])
+
+
+def _flipped(g: Given) -> Axes:
+    names = _without(g["self"], g["dims"])
+    return Axes([names], [names])
 
 
 def _normalized(g: Given) -> tuple[list[Any], list[Any], list[list[Any]]]:
@@ -286,6 +328,17 @@ AXES: Final[dict[str, _Rule]] = {
     "log_softmax": _along("self"),
     "_softmax_backward_data": _along("grad_output", "output"),
     "_log_softmax_backward_data": _along("grad_output", "output"),
+    "sort": _along("self", results=2),
+    "topk": _along("self", results=2),
+    "cumsum": _along("self"),
+    "gather": _looked_up,
+    "scatter": _written,
+    "scatter_add": _written,
+    "argmax": _found,
+    "argmin": _found,
+    "tril": _triangle,
+    "triu": _triangle,
+    "flip": _flipped,
     "nll_loss_forward": _together,
     "nll_loss_backward": _together,
     "native_layer_norm": _norm(3),

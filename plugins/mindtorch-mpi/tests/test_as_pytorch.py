@@ -14,6 +14,7 @@ PROGRAMS = [
     (2, "activations"),
     (2, "checkpoint_planners"),
     (2, "hugging_face"),
+    (2, "along_dimensions"),
     (4, "mesh_parts"),
     (4, "two_ways"),
     (3, "outside_of_the_mesh"),

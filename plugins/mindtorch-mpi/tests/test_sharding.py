@@ -21,6 +21,7 @@ EXAMPLE = Path(__file__).parents[3] / "examples" / "sharded_gpt.py"
             "sharding.py frozen_unused_and_ignored groups_of_modules recomputation several_forwards",
         ),
         (2, "distributed_tensors.py"),
+        (4, "along_dimensions.py {folder}"),  # of four ranks one has no rows of five
         (2, "zero_redundancy.py"),
         (4, "sharding.py perceptrons copies_of_parts fewer_parts_after_forward"),
         (4, "sharding.py parts transformer"),  # of uneven sizes, or empty
