@@ -1,11 +1,12 @@
 """Indices that are lists, arrays and flags, and assignments of parts to wholes, against PyTorch."""
 
+import itertools
 import warnings
 
 import pytest
 
 import mindtorch_core as torch
-from mindtorch_core.testing.comparison import assert_same_outcome
+from mindtorch_core.testing.comparison import assert_same_outcome, outcome
 
 pt = pytest.importorskip("torch")
 np = pytest.importorskip("numpy")
@@ -125,3 +126,28 @@ def test_what_cannot_be_assigned(index, value):
                 lib.zeros(2, 3, dtype=getattr(lib, name))[index] = value
             told.append(str(raised.value))
         assert told[0].startswith(told[1])
+
+
+@pytest.mark.parametrize("of_value", ["bool", "int64", "float32", "float64", "complex64"])
+@pytest.mark.parametrize("dtype", ["bool", "int64", "float16", "float32", "complex64"])
+def test_a_tensor_of_one_number_and_another_dtype(dtype, of_value):
+    """One mask alone converts it; other indices do not."""
+
+    def put(lib, number, index):
+        x = lib.zeros(2, 2, dtype=getattr(lib, dtype))
+        x[index(lib)] = lib.tensor(number, dtype=getattr(lib, of_value))
+        return x.tolist()
+
+    numbers = (1, 1.5, 1 + 2j) if of_value == "complex64" else (1, 1.5)
+    for number, index in itertools.product(numbers, (
+        lambda lib: lib.tensor([True, False]),
+        lambda lib: (slice(None), lib.tensor([True, False])),
+        lambda lib: lib.tensor([1]),
+        lambda lib: (slice(None), lib.tensor([1])),
+        lambda lib: (lib.tensor([True, False]), lib.tensor([1])),
+    )):  # fmt: skip
+        found, expected = (outcome(put, lib, number, index) for lib in (torch, pt))
+        if isinstance(expected, Exception):
+            assert isinstance(found, type(expected)), (found, expected)
+        else:
+            assert found == expected
