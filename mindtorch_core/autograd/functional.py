@@ -13,7 +13,7 @@ from typing import Any
 from ..dispatch.asked_wrongly import guarded
 from ..dispatch.functions import fn
 from ..dispatch.keys import AUTOGRAD
-from ..gradients.grad_mode import enable_grad, is_grad_enabled, set_grad_enabled
+from ..gradients.grad_mode import enable_grad, is_grad_enabled
 from ..tensors.tensor import Tensor
 from .functional_arguments import (
     as_tuple,
@@ -78,9 +78,8 @@ def vjp(
                 "The vector v can only be None if the user-provided function returns a single Tensor "
                 "with a single element."
             )
-    with set_grad_enabled(create_graph or is_grad_enabled()):
-        found = gradients(outputs, args, v, create_graph=create_graph)
-        product = filled(found, args, strict, create_graph, "back")
+    found = gradients(outputs, args, v, create_graph=create_graph)
+    product = filled(found, args, strict, create_graph, "back")
     return (
         unpacked(without_history(outputs, create_graph), several_out),
         unpacked(without_history(product, create_graph), several),
@@ -122,9 +121,8 @@ def jvp(
         zeros = tuple(fn.zeros_like(out).requires_grad_() for out in outputs)
         backwards = gradients(outputs, args, zeros, create_graph=True)
         require_dependence(backwards, "grad_inputs", strict)
-    with set_grad_enabled(create_graph or is_grad_enabled()):
-        found = gradients(backwards, zeros, v, create_graph=create_graph)
-        product = filled(found, outputs, strict, create_graph, "back_trick")
+    found = gradients(backwards, zeros, v, create_graph=create_graph)
+    product = filled(found, outputs, strict, create_graph, "back_trick")
     return (
         unpacked(without_history(outputs, create_graph), several_out),
         unpacked(without_history(product, create_graph), several_out),
@@ -185,9 +183,8 @@ def vhp(
         several, args, v, outputs, first = _scalar_function(
             "vhp", func, inputs, v, create_graph, strict
         )
-    with set_grad_enabled(create_graph or is_grad_enabled()):
-        found = gradients(first, args, v, create_graph=create_graph)
-        product = filled(found, args, strict, create_graph, "double_back")
+    found = gradients(first, args, v, create_graph=create_graph)
+    product = filled(found, args, strict, create_graph, "double_back")
     return (
         without_history(outputs, create_graph)[0],
         unpacked(without_history(product, create_graph), several),
@@ -223,9 +220,8 @@ def hvp(
         )
         zeros = tuple(fn.zeros_like(t).requires_grad_() for t in args)
         second = gradients(first, args, zeros, create_graph=True)
-    with set_grad_enabled(create_graph or is_grad_enabled()):
-        found = gradients(second, zeros, v, create_graph=create_graph)
-        product = filled(found, args, strict, create_graph, "double_back_trick")
+    found = gradients(second, zeros, v, create_graph=create_graph)
+    product = filled(found, args, strict, create_graph, "double_back_trick")
     return (
         without_history(outputs, create_graph)[0],
         unpacked(without_history(product, create_graph), several),

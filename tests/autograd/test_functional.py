@@ -81,21 +81,17 @@ def test_products(same, function, count, create, strict, requires):
         same(call)
 
 
-def test_without_gradients_around(same):
+@pytest.mark.parametrize("strict", [False, True])
+@pytest.mark.parametrize("create", [False, True])
+@pytest.mark.parametrize("name", ["jacobian", "hessian", *PRODUCTS])
+def test_without_gradients_around(same, name, create, strict):
     def call(lib):
+        more = [vector(lib, 1)] if name in ("jvp", "hvp", "vhp") else []
         with lib.no_grad():
-            x = arguments(lib, 1, True)
-            f = lib.autograd.functional
-            run = lambda a: (a * a * a).sum()  # noqa: E731
-            v = vector(lib, 1)
-            return (
-                f.jacobian(run, x),
-                f.hessian(run, x, create_graph=True),
-                f.vjp(run, x),
-                f.jvp(run, x, v),
-                f.hvp(run, x, v),
-                f.vhp(run, x, v, create_graph=True),
-            )
+            return getattr(lib.autograd.functional, name)(
+                lambda a: (a * a * a).sum(), arguments(lib, 1, True), *more,
+                create_graph=create, strict=strict,
+            )  # fmt: skip
 
     same(call)
 
