@@ -187,6 +187,7 @@ def sspaddmm(input: Any, mat1: Any, mat2: Tensor, *, beta: Any = 1, alpha: Any =
         tensor([[2., 1.],
                 [1., 2.]])
     """
+    _check_product("sspaddmm", mat1, mat2)
     added = smm(mat1, mat2)
     if type(input) is not SparseTensor or input._shape != added._shape:
         raise RuntimeError(

@@ -67,8 +67,7 @@ def detach_variable(inputs: tuple[Any, ...]) -> tuple[Any, ...]:
     """
     if not isinstance(inputs, tuple):
         raise RuntimeError(
-            "Only tuple of tensors is supported. Got Unsupported input type: ",
-            type(inputs).__name__,
+            f"Only tuple of tensors is supported. Got Unsupported input type: {type(inputs).__name__}"
         )
     return tuple(
         v.detach().requires_grad_(v.requires_grad) if isinstance(v, Tensor) else v for v in inputs

@@ -44,7 +44,7 @@ def names(lib):
     return {
         "t": lib, "nn": nn, "U": utils, "P": utils.parametrize, "R": utils.rnn, "call": lib.func.functional_call,
         "prune": import_module(f"{lib.__name__}.nn.utils.prune"), "made": made, "with_one": with_one,
-        "at_first": at_first, "named": named, "graded": graded, "tied": tied,
+        "C": import_module(f"{lib.__name__}.utils.checkpoint"), "at_first": at_first, "named": named, "graded": graded, "tied": tied,
     }  # fmt: skip
 
 
@@ -145,9 +145,22 @@ PROGRAMS = """
     call(tied(nn.Linear(2, 2)), {"weight": t.ones(2, 2), "again": t.zeros(2, 2)}, t.ones(1, 2))
     call(nn.Linear(2, 2), {}, t.ones(1, 2), strict=True)
     call(nn.Linear(2, 2), {"other": t.ones(2)}, t.ones(1, 2), strict=True)
+    C.checkpoint(print, t.ones(1), use_reentrant=True, other=3)
+    C.checkpoint(print, t.ones(1), use_reentrant=True, debug=True)
+    C.checkpoint(print, t.ones(1), use_reentrant=True, context_fn=3)
+    C.checkpoint(print, t.ones(1, requires_grad=True), use_reentrant=False, debug=True, context_fn=print)
+    C.checkpoint(t.detach, t.ones(1, requires_grad=True), use_reentrant=True).sum().backward()
+    t.autograd.grad(C.checkpoint(t.exp, x := t.ones(1, requires_grad=True), use_reentrant=True), x)
+    C.checkpoint_sequential([nn.ReLU()], 1, t.ones(1), other=3)
+    C.detach_variable([t.ones(1)])
+    C.create_selective_checkpoint_contexts(3)
 """
 # Words of our own, and PyTorch's type of error.
 OWN = {
+    'C.checkpoint(print, t.ones(1), use_reentrant=False, determinism_check="other")':
+        "determinism_check should be one of ['default', 'none'] but got other",
+    "C.create_selective_checkpoint_contexts([3])":
+        "Expected op in `op_list` to be an OpOverload but got: 3 of type <class 'int'>.",
     'R.PackedSequence(t.ones(2), t.ones(2, device="meta"))':
         "batch_sizes should always be on CPU. Instances of PackedSequence should never be created manually. They "
         "should be instantiated by functions like pack_sequence and pack_padded_sequences in nn.utils.rnn.",

@@ -258,6 +258,15 @@ def test_optimizers_and_embeddings(name, maximize):
         assert ours == pytest.approx(theirs, abs=1e-5)
 
 
+@pytest.mark.parametrize("name", ["smm", "hspmm", "sspaddmm"])
+def test_a_refused_product_is_named(name):
+    s, d = torch.eye(2, 3).to_sparse(), torch.ones(3, 2)
+    more = (torch.eye(2).to_sparse(),) if name == "sspaddmm" else ()
+    for a, b in ((d.t(), d), (s, s), (s, d.t()), (s, d[0]), (s[0], d)):
+        with pytest.raises(RuntimeError, match=f"^{name}: "):
+            getattr(torch, name)(*more, a, b)
+
+
 def test_refusals():
     s = names(torch)["s"]
     rows = torch.sparse_coo_tensor([[0, 1]], torch.ones(2, 3))  # each a dense dimension
