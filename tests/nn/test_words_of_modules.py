@@ -26,9 +26,27 @@ def names(lib):
         module.register_backward_hook(print)
         return module.register_full_backward_hook(print)
 
+    def hooked_twice(module, hook):
+        module.register_state_dict_post_hook(hook)
+        return module._register_state_dict_hook(hook)
+
+    class Stays(lib.nn.LazyLinear):
+        def initialize_parameters(self, *args):
+            pass
+
+    class Early(lib.nn.Module):
+        def __init__(self, value):
+            self.value = value
+
+    class OwnBuffers(lib.nn.Module):
+        def register_buffer(self, name, tensor):
+            pass
+
     return {
+        "Stays": Stays, "Early": Early, "OwnBuffers": OwnBuffers,
         "t": lib, "nn": lib.nn, "F": lib.nn.functional, "A": attention, "R": lib.nn.utils.rnn,
         "changed": changed, "after": after, "hooked_both_ways": hooked_both_ways,
+        "hooked_twice": hooked_twice,
     }  # fmt: skip
 
 
@@ -256,6 +274,21 @@ PROGRAMS = """
     nn.Linear(1, 1).to(t.int64)
     nn.Linear(1, 1).type(3)
     hooked_both_ways(nn.Linear(1, 1))
+    hooked_twice(nn.ReLU(), lambda *a: None)
+    Stays(2)(t.ones(1, 1))
+    Early(nn.Parameter(t.ones(1)))
+    Early(nn.Buffer(t.ones(1)))
+    Early(nn.ReLU())
+    setattr(OwnBuffers(), "a", nn.Buffer(t.ones(1), persistent=False))
+    nn.CircularPad1d(1)(t.ones(2, 2, 2, 2))
+    nn.CircularPad2d(1)(t.ones(2, 2))
+    nn.CircularPad3d(1)(t.ones(2, 2))
+    nn.ParameterDict().popitem()
+    nn.RNN(2, 3)(t.ones(2))
+    nn.RNN(2, 3)(R.pack_sequence([t.ones(2)]))
+    nn.GRU(2, 3)(t.ones(2))
+    nn.LinearCrossEntropyLoss(2, 3, label_smoothing=2.0)
+    nn.LinearCrossEntropyLoss(2, 3, weight=t.ones(2))
 """
 # Words of our own, and PyTorch's type of error.
 OWN = {
