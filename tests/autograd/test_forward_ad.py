@@ -188,6 +188,17 @@ def test_a_level_takes_its_tangents_with_it():
             assert ad.unpack_dual(dual).tangent is None
 
 
+def test_the_level_that_is_open_has_a_number():
+    for lib in LIBRARIES:
+        ad = lib.autograd.forward_ad
+        numbers = [ad._current_level]
+        with ad.dual_level() as level:
+            numbers += [ad._current_level, level]
+        with pytest.raises(ZeroDivisionError), ad.dual_level():
+            numbers.append(ad._current_level // 0)
+        assert [*numbers, ad._current_level] == [-1, 0, 0, -1]
+
+
 def test_tangents_keep_nothing_alive():
     with forward_ad.dual_level():
         dual = forward_ad.make_dual(torch.ones(2), torch.ones(2))

@@ -52,8 +52,10 @@ def test_without_it_the_op_is_missing(toy):
 
 def test_it_serves_what_the_device_lacks_and_nothing_else(fallback):
     x = torch.tensor([0.0, 1.0], device="toy")
+    before = torch.library.fallback_counts("toy").get("aten::exp", 0)
     y = torch.exp(x) + x
     assert SEEN == ["aten.exp.default"]
+    assert torch.library.fallback_counts("toy")["aten::exp"] == before + 1
     assert y.device.type == "toy"
     assert_close(y.cpu(), torch.tensor([1.0, 3.718282]))
 

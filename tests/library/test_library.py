@@ -1,5 +1,7 @@
 """``torch.library.Library``: defining ops, registering kernels, and taking them back, as in PyTorch."""
 
+from inspect import currentframe
+
 import pytest
 
 import mindtorch_core as torch
@@ -318,6 +320,17 @@ def test_registering_twice_warns_of_both_places_and_the_later_wins():
         assert torch.ops.library_test.f(torch.ones(1)).item() == 2
         with pytest.raises(RuntimeError, match="not allowed"):
             lib.impl("f", first, "CPU", allow_override=False)
+
+
+def test_definitions_are_said_to_be_where_they_are_called_for():
+    with torch.library._scoped_library("library_test_once", "DEF") as lib:
+        made = currentframe().f_lineno - 1
+        lib.define("f(Tensor x) -> Tensor")
+        defined = currentframe().f_lineno - 1
+        with pytest.raises(RuntimeError, match=rf"Previous one at: .*test_library\.py:{made}$"):
+            torch.library.Library("library_test_once", "DEF")
+        with pytest.raises(RuntimeError, match=rf"Tensor at .*test_library\.py:{defined}$"):
+            lib.define("f(Tensor x) -> Tensor")
 
 
 def test_a_kernel_that_cannot_take_the_arguments_is_refused_with_the_reason():

@@ -1,6 +1,7 @@
 """`TorchFunctionMode` against PyTorch, and `__torch_dispatch__` of classes of tensors."""
 
 from contextlib import ExitStack
+from importlib import import_module
 from typing import ClassVar
 
 import pytest
@@ -189,6 +190,16 @@ def test_aliases_are_put_right():
     assert not is_traceable_wrapper_subclass(x)
     kind.__tensor_flatten__ = kind.__tensor_unflatten__ = lambda *args: None
     assert is_traceable_wrapper_subclass(x)
+
+
+def test_each_of_several_results_is_what_the_op_writes():
+    for lib in (torch, pt):
+        helpers = import_module(f"{lib.__name__}.utils._python_dispatch")
+        with lib.library._scoped_library("modes_test", "FRAGMENT") as made:
+            made.define("both(Tensor(a!) x, Tensor(b!) y) -> (Tensor(a!), Tensor(b!))")
+            op, x, y = lib.ops.modes_test.both.default, lib.ones(1), lib.zeros(2)
+            found = helpers.return_and_correct_aliasing(op, (x, y), {}, (x.clone(), y.clone()))
+        assert [id(each) for each in found] == [id(x), id(y)]
 
 
 def test_explain_shows_who_is_asked():

@@ -66,5 +66,29 @@ def test_is_refused(row):
         call()
 
 
+@pytest.mark.parametrize(
+    ("method", "said"),
+    [
+        (lambda self, on=None: None, None),
+        (lambda self, on=None, *more: None, None),
+        (lambda self, *given: None, None),
+        (lambda self, device=None, *, softly=False: None, None),
+        (lambda self: None, "(on): too many positional arguments"),
+        (lambda self, on: None, "(): missing a required argument: 'on'"),
+        (lambda self, on, more: None, "(on): missing a required argument: 'more'"),
+        (lambda self, on=None, *, hard: None, "(on): missing a required argument: 'hard'"),
+        (lambda self, *, on=None: None, "(on): too many positional arguments"),
+    ],
+)
+def test_a_runtimes_method_takes_what_the_core_gives(method, said):
+    kind = type("Made", (type(row_of("cpu").runtime),), {"synchronize": method})
+    if said is None:
+        described(runtime=kind.__new__(kind))
+        return
+    words = f"cannot be called as the core does, with {said}"
+    with pytest.raises(TypeError, match=re.escape(words)):
+        described(runtime=kind.__new__(kind))
+
+
 def test_a_backend_that_is_described_right_is_none_of_these():
     described(numerics=Numerics(without=["float64"], precision={"exp": 1e-5}), key="PrivateUse2")

@@ -260,6 +260,11 @@ for (name, own), expected in zip(
     model.state_dict().items(), alone.state_dict().values(), strict=True
 ):
     close(own, expected, rtol=1e-4, atol=1e-5, msg=lambda text, name=name: f"{name}: {text}")
+# The fewest elements that there is a variance of: one of each channel on each of two ranks.
+synchronized, alone = nn.SyncBatchNorm(16), nn.BatchNorm1d(16)
+rows = torch.arange(16.0 * size).reshape(size, 16) ** 2
+close(synchronized(rows[rank : rank + 1]), alone(rows)[rank : rank + 1], rtol=1e-4, atol=1e-5)
+close(synchronized.running_var, alone.running_var, rtol=1e-4, atol=1e-5)
 
 # Ranks that make different numbers of steps.
 model = nn.Linear(2, 1)
