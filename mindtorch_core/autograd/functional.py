@@ -373,11 +373,6 @@ def hessian(
         For one input a tensor of its shape twice; for a tuple, a tuple of tuples of tensors.
     """
     several, args = as_tuple(inputs, "inputs", "hessian")
-    if outer_jacobian_strategy not in _STRATEGIES:
-        raise AssertionError(
-            f'Expected strategy to be either "forward-mode" or "reverse-mode", got '
-            f"{outer_jacobian_strategy!r}."
-        )
 
     def scalar(*values: Any) -> Any:
         out = func(*values)

@@ -71,7 +71,7 @@ class Group:
 class Schedule:
     """How often things are measured."""
 
-    rounds: int = 7
+    rounds: int
     turns: int = 5
 
 
