@@ -135,6 +135,22 @@ def test_damaged_files(raw, why):
         safetensors.load(raw)
 
 
+@pytest.mark.parametrize(
+    ("longer", "said", "theirs"),
+    [
+        (0, "no safetensors file, or a damaged one", "invalid header length"),
+        (1, "none that torch.save or safetensors writes", "header too large"),
+    ],
+)
+def test_the_longest_header(longer, said, theirs):
+    raw = struct.pack("<Q", 100_000_000 + longer) + b"{}"
+    with pytest.raises(RuntimeError, match=said):
+        torch.load(io.BytesIO(raw))
+    reference = pytest.importorskip("safetensors")
+    with pytest.raises(reference.SafetensorError, match=theirs):
+        reference.deserialize(raw)
+
+
 def test_empty_tensors_stand_anywhere():
     for at in (0, 4, 8):
         empty = entry(shape=[0, 3], data_offsets=[at, at])

@@ -233,6 +233,9 @@ def test_keys_lists_the_order_and_the_aliases(capsys):
     out = printed(capsys, "keys", "--all")
     at = [out.index(f" {name} ") for name in ("AutogradCPU", "BackendSelect", "Pipeline", "CPU")]
     assert at == sorted(at)
+    whole = " ".join(out.split())
+    for alias in data["aliases"]:
+        assert f"{alias['alias']}: {alias['purpose']} {', '.join(alias['members'])}" in whole
     assert len(printed(capsys, "keys").splitlines()) < 70
 
 

@@ -55,6 +55,13 @@ def test_gathering_sends_all_but_the_own_part():
     assert gather_time(3, 3e6, 1e-6, 1e-9) == pytest.approx(2e-6 + 2e-3)
 
 
+@pytest.mark.parametrize("op", ["broadcast", "reduce"])
+def test_a_large_message_is_cut_up_for_a_tree_and_gathered_by_a_ring(op):
+    # 3 hops with 7/8 of the bytes in all, then 7 hops with as many again; a small one goes whole
+    assert call_time(op, 8, 1e9, 1e-6, 1e-9) == pytest.approx(3e-6 + 7e-6 + 1.75)
+    assert call_time(op, 8, 4, 1e-6, 1e-9) == pytest.approx(3 * (1e-6 + 4e-9))
+
+
 def test_all_to_all_sends_a_part_to_each_other_rank():
     assert call_time("all_to_all", 4, 1e6, 1e-6, 1e-9) == pytest.approx(3e-6 + 0.75e-3)
     assert call_time("all_to_all", 1, 1e6, 1e-6, 1e-9) == 0

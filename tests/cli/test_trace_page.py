@@ -67,6 +67,14 @@ def test_ops_have_the_line_that_called_them_backward_too(facts):
     assert all(op["depth"] >= 1 for op in inside if op is not named)
 
 
+def test_nothing_lasts_longer_than_the_clock_ran(facts):
+    assert _Clock.lasting(2.0, 2.25) == 250_000.0  # microseconds of seconds
+    rows = [row for part in ("ops", "flushes", "tasks") for row in facts[part] if row["us"]]
+    last = max(row["start"] for row in rows)
+    assert rows
+    assert all(0 < row["us"] < last + 300e6 for row in rows)
+
+
 def test_memory_rises_and_falls_with_the_tensors(facts):
     memory = facts["memory"]["cpu"]
     one = 512 * 512 * 4

@@ -1,5 +1,6 @@
 """`explain`: the situations it describes, the data it gives, and what it refuses."""
 
+import dataclasses
 import gc
 import json
 import re
@@ -175,6 +176,28 @@ def test_what_is_too_long_goes_on_four_columns_further_in():
         i for i, line in enumerate(lines) if line.lstrip().startswith("the op has a Composite")
     )
     assert indents[at + 1] == indents[at] + 4
+
+
+def test_the_text_has_every_part():
+    e = dataclasses.replace(
+        explain("add"),
+        siblings=("aten::one", "aten::two"),
+        notes=("a note", "and another"),
+        added=torch.DispatchKeySet(torch.DispatchKey.Python),
+        error="what happened\n  why: a reason",
+    )
+    lines = str(e).splitlines()
+    at = lines.index(next(line for line in lines if line.startswith("keys: ")))
+    assert lines[:at] == [
+        "aten::add(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor",
+        "  stands for add.Tensor, add.Scalar",
+        "  see also aten::one, aten::two",
+        "  a note",
+        "  and another",
+        "",
+    ]
+    assert lines[at + 1 : at + 3] == ["of them from the thread's masks: Python", ""]
+    assert lines[-4:] == ["", "The call raises:", "  what happened", "    why: a reason"]
 
 
 def test_the_text_fits_a_terminal_and_names_every_key():

@@ -108,7 +108,8 @@ LOSSES = [
     *on("x(3, 4), x(3, 4).flip(0), n(1, -1, 1)", "nn.CosineEmbeddingLoss()", **REDUCTION),
     *on("x(3, 4).log_softmax(1), n(1, 0, 3)", "nn.NLLLoss()", "nn.CrossEntropyLoss()", "nn.MultiMarginLoss()", **REDUCTION),
     *on("x(6, 2, 4).log_softmax(2), n(1, 2, 2, 1, 2, 2).reshape(2, 3), n(6, 5), n(3, 2)", "nn.CTCLoss()", blank=(0, 3, 4, -1), **REDUCTION),
-    *on("x(3, 4), n(1, 0, 3)", "nn.AdaptiveLogSoftmaxWithLoss(4, 5, (2,))"),
+    *on("x(3, 4), n(1, 0, 3)", "nn.AdaptiveLogSoftmaxWithLoss(4, 5, (2,))",
+        "nn.AdaptiveLogSoftmaxWithLoss(4, 5, (1, 4), 2.0)"),
 ]  # fmt: skip
 
 STEPS = "[p for p in it.param_groups[0]['params'] for k in range(3) if [setattr(p, 'grad', x(2, 3) * (k - 1.5)), it.step()]]"

@@ -2,6 +2,7 @@
 
 import math
 import warnings
+from importlib import import_module
 
 import numpy as np
 import pytest
@@ -51,6 +52,9 @@ PROGRAMS = [
     "t.nn.utils.clip_grad_norm(t.nn.Parameter(t.ones(1)), 1.0)", "t.nn.utils.weight_norm(t.nn.Linear(2, 2))",
     "t.nn.utils.clip_grad_norm_((p for p in ()), 1.0)", "t.nn.utils.stateless.functional_call(t.nn.Linear(1, 1), {}, t.ones(1))",
     "t.nn.MultiheadAttention(4, 2)(*[t.ones(2, 1, 4)] * 3, t.zeros(1, 2) > 1, attn_mask=t.zeros(2, 2))",
+    *(f"import_module(t.__name__ + '.nn.attention.bias').causal_{end}({sizes})" for end in ("upper_left", "lower_right") for sizes in ("3, 2", "2, 2", "2, 3")),
+    "t.nn.Linear(1, 1, device='meta').load_state_dict(t.nn.Linear(1, 1).state_dict())",
+    "t.nn.Linear(1, 1, device='meta').load_state_dict(t.nn.Linear(1, 1).state_dict(), assign=True)",
     "t.nn.Hardtanh(min_value=-1.0)", "t.nn.Hardtanh(max_value=1.0)",
     "t.optim.lr_scheduler.CyclicLR(sgd(t), 0.1, 1.0, cycle_momentum=False).get_lr()",
     "t.optim.lr_scheduler.OneCycleLR(sgd(t), 0.1, 10, cycle_momentum=False).get_lr()",
@@ -151,6 +155,7 @@ def test_warnings_as_in_pytorch(program):
                     "raising": raising,
                     "np": np,
                     "math": math,
+                    "import_module": import_module,
                     "__name__": __name__,
                 },
             )

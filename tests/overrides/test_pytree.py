@@ -57,6 +57,31 @@ def test_a_registered_class():
         lib._deregister_pytree_node(Box)
 
 
+def test_keys_of_a_registered_class():
+    for lib in (ours, theirs):
+
+        class Kept:
+            def __init__(self, inner):
+                self.inner = inner
+
+        def keyed(b, lib=lib):
+            return [(lib.GetAttrKey("inner"), b.inner)], None
+
+        made = lambda v, _, Kept=Kept: Kept(next(iter(v)))  # noqa: E731
+        lib.register_pytree_node(
+            Kept, lambda b: ([b.inner], None), made, flatten_with_keys_fn=keyed
+        )
+        ((path, leaf),) = lib.tree_leaves_with_path({"k": Kept(3)})
+        assert (lib.keystr(path), leaf, lib.key_get({"k": Kept(3)}, path)) == ("['k'].inner", 3, 3)
+        lib._deregister_pytree_node(Kept)
+        lib.register_pytree_node(Kept, lambda b: ([b.inner], None), made)
+        with pytest.raises(
+            ValueError, match=r"Did not find a flatten_with_keys_fn for type: .*Kept"
+        ):
+            lib.tree_leaves_with_path({"k": Kept(3)})
+        lib._deregister_pytree_node(Kept)
+
+
 def test_trees_that_do_not_fit():
     for lib in (ours, theirs):
         with pytest.raises(ValueError, match=r"mismatch|length|arity"):
