@@ -65,6 +65,15 @@ def test_answers_of_none():
     assert torch.cuda._is_compiled() is False
 
 
+@pytest.mark.parametrize("type", ABSENT)
+def test_the_only_stream_is_none(type):
+    module = getattr(torch, type)
+    with module.stream(None):
+        module.set_stream(None)
+    with pytest.raises(torch.BackendUnavailableError, match=f"provides the device '{type}'"):
+        module.set_stream(3)
+
+
 @pytest.mark.parametrize("type", ["cuda", "mtia", "xpu"])
 def test_the_error_is_that_of_pytorch_too(type):
     for kind in (AssertionError, torch.BackendUnavailableError):

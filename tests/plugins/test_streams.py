@@ -131,6 +131,17 @@ def test_the_current_device_in_a_block():
     assert module.current_device() == 0
 
 
+@pytest.mark.parametrize(
+    ("given", "index"), [(1, 1), (0, 0), ("cpu:1", 1), ("cpu", 0), (torch.device("cpu", 1), 1)]
+)
+def test_a_device_is_made_current(given, index):
+    module = DeviceModule(Counting())
+    module.set_device(1 - index)
+    module.set_device(given)
+    assert module.current_device() == index
+    module.set_device(0)
+
+
 def test_properties_read_like_attributes():
     found = DeviceProperties(name="x", cores=2)
     assert repr(found) == "DeviceProperties(name='x', cores=2)"
