@@ -195,6 +195,7 @@ PROGRAMS = """
     nn.Linear(1, 1).load_state_dict({"weight": t.ones(1, 1), "bias": t.ones(2), "more": 3})
     nn.Linear(1, 1).load_state_dict({"weight": t.ones(1, 2), "bias": t.ones(1)}, strict=False)
     nn.BatchNorm1d(1).load_state_dict(nn.BatchNorm1d(2).state_dict())
+    nn.BatchNorm1d(1).load_state_dict(after(s := nn.BatchNorm1d(1).state_dict(), s.pop("num_batches_tracked")))
     after(m := nn.ReLU(), m.register_state_dict_post_hook(lambda *a: 3)).state_dict()
     after(m := nn.ReLU(), m.register_load_state_dict_post_hook(lambda *a: 3)).load_state_dict({})
     nn.Transformer(4, 2, 1, 1, 4)(t.ones(2, 1, 4), t.ones(2, 2, 4))

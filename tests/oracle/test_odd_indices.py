@@ -128,6 +128,14 @@ def test_what_cannot_be_assigned(index, value):
         assert told[0].startswith(told[1])
 
 
+@pytest.mark.parametrize("index", [
+    (..., ...), (..., 0, ...), (0, ..., 0, ...), (..., 0, ..., 0), (..., 0, 0, 0, ...), (..., None, ...), (..., ..., 0),
+    (..., slice(1), ...), (..., ..., ...), (0, ..., ..., 0, 0), (..., 0, ..., ...),
+], ids=str)  # fmt: skip
+def test_several_ellipses(index):
+    both(lambda lib, x: x[index])
+
+
 @pytest.mark.parametrize("of_value", ["bool", "int64", "float32", "float64", "complex64"])
 @pytest.mark.parametrize("dtype", ["bool", "int64", "float16", "float32", "complex64"])
 def test_a_tensor_of_one_number_and_another_dtype(dtype, of_value):
