@@ -136,6 +136,11 @@ def test_several_ellipses(index):
     both(lambda lib, x: x[index])
 
 
+def test_a_second_ellipsis_that_would_stand_for_something_is_named():
+    with pytest.raises(IndexError, match=r"can only have a single ellipsis"):
+        torch.ones(2, 3, 4)[..., 0, ..., 0]
+
+
 @pytest.mark.parametrize("of_value", ["bool", "int64", "float32", "float64", "complex64"])
 @pytest.mark.parametrize("dtype", ["bool", "int64", "float16", "float32", "complex64"])
 def test_a_tensor_of_one_number_and_another_dtype(dtype, of_value):
