@@ -226,11 +226,11 @@ def _environment(options: argparse.Namespace) -> dict[str, str]:
         "PYTHONPATH": os.pathsep.join([str(FOLDER), *([path] if path else [])]),
         "MINDTORCH_TORCH": "1",
     }
-    device = options.device
+    device = _accelerator() if options.as_cuda and options.device is None else options.device
     if device is not None:
         env["MINDTORCH_ACCELERATOR"] = _known(device)
     if options.as_cuda:
-        env["MINDTORCH_STANDS_FOR"] = f"cuda={device or _accelerator()}"
+        env["MINDTORCH_STANDS_FOR"] = f"cuda={device}"
     return env
 
 

@@ -116,7 +116,7 @@ COMPILERS: Final[dict[str, Absent]] = {
     # ---- torch.jit -------------------------------------------------------------------------------
     "jit": Absent(
         _JIT,
-        classes="CompilationUnit Future RecursiveScriptModule ScriptFunction ScriptModule "
+        classes="CompilationUnit Future RecursiveScriptModule ScriptFunction "
         "TopLevelTracedModule TracedModule _IgnoreContextManager",
         functions="_get_trace_graph load optimize_for_inference run_frozen_optimizations save "
         "set_fusion_strategy trace trace_module",
@@ -132,7 +132,7 @@ COMPILERS: Final[dict[str, Absent]] = {
             "List": list,
         },
     ),
-    "jit._script": Absent(_JIT, classes="ScriptModule RecursiveScriptModule"),
+    "jit._script": Absent(_JIT, classes="RecursiveScriptModule"),
     "jit._trace": Absent(_JIT, classes="TopLevelTracedModule"),
     "jit.frontend": Absent(
         _JIT, functions="get_jit_class_def get_jit_def", errors="NotSupportedError"

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Any
 
 from ..plugins import loader
-from ..values.devices import TABLE, DeviceRow, device, row_of
+from ..values.devices import ACCELERATOR, TABLE, DeviceRow, device, row_of
 from ..values.interrupts import contextmanager
 
 __all__ = [
@@ -37,12 +37,10 @@ __all__ = [
     "synchronize",
 ]
 
-VARIABLE: Final = "MINDTORCH_ACCELERATOR"
-
 
 def _row() -> DeviceRow | None:
     """The accelerator's row: the chosen one, or the first that is installed and has a device."""
-    chosen = os.environ.get(VARIABLE, "").strip()
+    chosen = os.environ.get(ACCELERATOR, "").strip()
     if chosen:
         return row_of(chosen)
     for status in loader.backends():

@@ -59,6 +59,12 @@ class profile:
         if self.enabled:
             self._inner.stop()
 
+    def __repr__(self) -> str:
+        return repr(self._inner.events())
+
+    def __str__(self) -> str:
+        return str(self._inner.events())
+
     @property
     def function_events(self) -> EventList:
         """The spans."""

@@ -34,7 +34,7 @@ def _accelerator(wanted: device | str | None) -> str:
 
 
 def pinned(storage: Storage, wanted: device | str | None = None) -> Storage:
-    """A copy of a storage in page-locked memory, or itself if it is there.
+    """A copy of a storage in page-locked memory; itself if it is there, or if the accelerator is the host.
 
     Raises:
         RuntimeError: if no accelerator is there, it has no such memory, or the storage is not on the
@@ -45,7 +45,7 @@ def pinned(storage: Storage, wanted: device | str | None = None) -> Storage:
             f"cannot pin memory of {storage.device}: only dense CPU tensors can be pinned"
         )
     kind = _accelerator(wanted)
-    if is_pinned(storage, kind):
+    if is_pinned(storage, kind) or (wanted is None and kind == "cpu"):
         return storage
     data = row_of(kind).runtime.pinned(max(storage.size_bytes, 1))
     if data is None:

@@ -286,12 +286,17 @@ class device:
             del default.previous[-1]
 
 
+ACCELERATOR: Final = "MINDTORCH_ACCELERATOR"
+
+
 def accelerator_type() -> str:
-    """The one loaded device type beside the host that computes.
+    """The chosen device type, or the one loaded beside the host that computes.
 
     Raises:
         RuntimeError: if there is none, or several.
     """
+    if chosen := os.environ.get(ACCELERATOR, "").strip():
+        return row_of(chosen).type
     found = [row.type for row in TABLE.values() if row.runtime.executes and row.type != "cpu"]
     if len(found) != 1:
         raise RuntimeError(

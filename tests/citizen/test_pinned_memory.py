@@ -17,6 +17,7 @@ CALLS = {
 @pytest.mark.filterwarnings("ignore:TypedStorage is deprecated")
 @pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
 def test_without_an_accelerator(call, monkeypatch):
+    torch.ones(1)  # so that the CPU's row is there
     monkeypatch.setattr(
         devices, "TABLE", {k: devices.TABLE[k] for k in ("cpu", "meta") if k in devices.TABLE}
     )
@@ -26,6 +27,21 @@ def test_without_an_accelerator(call, monkeypatch):
     if not pt.accelerator.is_available():
         with pytest.raises(RuntimeError, match=r"accelerator"):
             call(pt)
+
+
+@pytest.mark.filterwarnings("ignore:TypedStorage is deprecated")
+@pytest.mark.parametrize("name", sorted(CALLS.keys() - {"factory"}))
+def test_where_the_host_is_chosen_as_the_accelerator(name, monkeypatch):
+    monkeypatch.setenv("MINDTORCH_ACCELERATOR", "cpu")
+    CALLS[name](torch)
+    assert torch.device(0) == torch.device("cpu:0")
+
+
+def test_a_loader_locks_nothing_where_the_host_is_chosen(monkeypatch):
+    monkeypatch.setenv("MINDTORCH_ACCELERATOR", "cpu")
+    loader = torch.utils.data.DataLoader([1, 2], pin_memory=True)
+    with pytest.warns(UserWarning, match="no accelerator is found"):
+        assert [batch.item() for batch in loader] == [1, 2]
 
 
 def test_what_is_not_pinned():

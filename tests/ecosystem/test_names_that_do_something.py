@@ -91,3 +91,28 @@ def test_a_method_for_a_script_runs_as_python():
             return x * 2
 
     assert Net().twice(torch.ones(1)).item() == 2
+
+
+@pytest.mark.filterwarnings("ignore:`torch.jit:DeprecationWarning")  # of PyTorch's
+@pytest.mark.parametrize("lib", [torch, pt], ids=["mindtorch", "pytorch"])
+def test_a_module_that_asks_for_a_script_is_a_module(lib):
+    class Net(lib.jit.ScriptModule):
+        __constants__ = ("scale",)
+
+        def __init__(self):
+            super().__init__()
+            self.scale = 3
+            self.line = lib.nn.Linear(2, 2)
+
+        @lib.jit.script_method
+        def forward(self, x):
+            return self.line(x) * self.scale
+
+    net = Net()
+    x = lib.ones(1, 2)
+    assert lib.equal(net(x), lib.nn.functional.linear(x, net.line.weight, net.line.bias) * 3)
+    assert sorted(net.state_dict()) == ["line.bias", "line.weight"]
+    assert issubclass(lib.jit.ScriptModule, lib.nn.Module)
+    assert lib.jit._script.ScriptModule is lib.jit.ScriptModule
+    assert isinstance(net, lib.jit.ScriptModule)
+    assert not isinstance(lib.nn.Linear(2, 2), lib.jit.ScriptModule)

@@ -153,7 +153,9 @@ def test_without_an_accelerator_nothing_is_said_of_one(tmp_path):
     assert "NPU" not in prof.key_averages().table()
 
 
-def test_the_profile_of_autograd_adds_up_its_events():
+def test_the_profile_of_autograd_adds_up_its_events_and_prints_their_table():
     with torch.autograd.profiler.profile() as prof:
         torch.ones(2) + 1
+    assert str(prof) == prof.table()
+    assert repr(prof) == repr(prof.function_events)
     assert prof.self_cpu_time_total == sum(e.self_cpu_time_total for e in prof.function_events) > 0

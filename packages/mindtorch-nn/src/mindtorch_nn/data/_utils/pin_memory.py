@@ -24,7 +24,8 @@ def pins(asked: bool, device: str) -> bool:
             f"ignore pin_memory_device='{device}'."
         )
     accelerator = getattr(torch, "accelerator", None)
-    if accelerator is not None and accelerator.is_available() and hasattr(Tensor, "pin_memory"):
+    found = accelerator and accelerator.current_accelerator(check_available=True)
+    if found and found.type != "cpu" and hasattr(Tensor, "pin_memory"):
         return True
     warn_user(
         "'pin_memory' argument is set as true but no accelerator is found, then device pinned memory "

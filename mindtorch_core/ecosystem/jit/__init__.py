@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, Final, NoReturn, TypeVar
 
-from .absent import names_of
+from ..absent import names_of
 
 __all__ = [
     "Attribute",
@@ -36,7 +36,15 @@ del annotations  # the module torch.jit.annotations has that name
 _T = TypeVar("_T")
 _isinstance = isinstance
 
-__getattr__ = names_of(__name__)
+_absent_name = names_of(__name__)
+
+
+def __getattr__(name: str) -> Any:
+    if name == "ScriptModule":  # its base class is a module's, which not every program asks for
+        from ._script import ScriptModule
+
+        return ScriptModule
+    return _absent_name(name)
 
 
 class TracerWarning(Warning):
