@@ -32,6 +32,18 @@ def test_between_tensors(name, ends, source, device):
         pt.testing.assert_close(pt.tensor(found.tolist(), dtype=wanted.dtype), wanted)
 
 
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32"])
+@pytest.mark.parametrize("steps", [2, 50, 401, 1500, 70000])
+def test_lines_are_pytorchs_to_the_last_bit(dtype, steps):
+    for ends in [(-50.0, 50.0), (0, 1), (1e-4, 0.02), (7.7, -3.1)]:
+        found, wanted = (
+            lib.linspace(*ends, steps, dtype=getattr(lib, dtype)) for lib in (torch, pt)
+        )
+        pt.testing.assert_close(
+            pt.tensor(found.tolist()), pt.tensor(wanted.tolist()), rtol=0, atol=0, equal_nan=True
+        )
+
+
 @BOTH
 @pytest.mark.parametrize("device", ["cpu", "meta"])
 @pytest.mark.parametrize(

@@ -17,6 +17,8 @@ from ...values.dtypes import (
     COMPLEX,
     FLOATING,
     checked_number,
+    dtype,
+    float32,
     float64,
     get_default_dtype,
     int64,
@@ -426,14 +428,30 @@ def _linspace(start: Any, end: Any, steps: int, *, dtype: Any = None, device: An
     if steps < 2:
         return fn.full((steps,), start if steps else 0, dtype=d, device=device)
     start, end = held(start, d), held(end, d)
-    wide = d.to_real() if d.category == COMPLEX else d
-    if d.category < FLOATING:  # numbers between whole ones, cut off
-        wide = float64
+    if d.category == FLOATING and d is not float64:
+        return _rounded_line(start, end, steps, d, device)
+    # Numbers between whole ones are cut off.
+    wide = d.to_real() if d.category == COMPLEX else float64
     at = fn.arange(0, steps, 1, dtype=wide, device=device)
     step = (end - start) / (steps - 1)
     # From both ends, so that the last element is exactly `end`.
     line = fn.where(at < steps // 2, at * step + start, end - (steps - 1 - at) * step)
     return line.to(d)
+
+
+def _rounded_line(start: Any, end: Any, steps: int, d: dtype, device: Any) -> Tensor:
+    """A line whose ends and step are rounded to its dtype, to PyTorch's last bit.
+
+    float32 rounds the sum of an end and the way from it once, as a fused multiplication does; halves round
+    every step.
+    """
+    first, last = (fn.full((), x, dtype=d, device=device) for x in (start, end))
+    gaps = fn.full((), steps - 1, dtype=int64, device=device)
+    step, wide = (last - first) / gaps.to(d), float64 if d is float32 else d
+    at = fn.arange(0, steps, 1, dtype=int64, device=device)
+    first, last, step = first.to(wide), last.to(wide), step.to(wide)
+    after, before = at.to(wide) * step, (steps - 1 - at).to(wide) * step
+    return fn.where(at < steps // 2, first + after, last - before).to(d)
 
 
 # Overloads of what is spaced between two ends, each of them a number or a tensor.
