@@ -38,7 +38,7 @@ def test_what_a_script_is_told(tmp_path, options):
     assert status == 0, errors
     assert len(said) == 2
     assert (0, said) == launched(tmp_path, *given, start=())[:2]
-    assert "FutureWarning: The module torch.distributed.launch is deprecated" in errors
+    assert "FutureWarning: torch.distributed.launch is deprecated" in errors
 
 
 def test_a_command_that_is_no_script_hears_no_rank(tmp_path):

@@ -36,11 +36,8 @@ def launch(args: argparse.Namespace) -> None:
 def main(args: Sequence[str] | None = None) -> NoReturn:
     """The command: it warns, and this process becomes `mindtorch run -n`."""
     warn_user(
-        "The module torch.distributed.launch is deprecated\n"
-        "and will be removed in future. Use torchrun.\n"
-        "Note that --use-env is set by default in torchrun.\n"
-        "If your script expects `--local-rank` argument to be set, please\n"
-        "change it to read from `os.environ['LOCAL_RANK']` instead.",
+        "torch.distributed.launch is deprecated: use torchrun, of which scripts read the variable LOCAL_RANK "
+        "instead of an option --local-rank",
         FutureWarning,
     )
     torchrun.main(parse_args(args))
