@@ -9,7 +9,8 @@ import pytest
 PROGRAM = """
 import os, sys
 import beside
-print("got", __name__, os.path.basename(sys.argv[0]), *sys.argv[1:], os.environ["LOCAL_RANK"])
+told = "got", __name__, os.path.basename(sys.argv[0]), *sys.argv[1:], os.environ["LOCAL_RANK"]
+os.write(1, (" ".join(told) + chr(10)).encode())  # at once: the processes share the pipe
 """
 
 
