@@ -13,6 +13,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from ..compiled import one_pass
 from ..native.quick import LOG_2, WHOLE, at_most, exponential, power_of_two
 
 __all__ = [
@@ -143,6 +144,10 @@ def erf(a: Any) -> Any:
     """Error function."""
     if a.dtype != np.float32 or a.size < MANY:
         return scipy("erf")(a)
+    if type(a) is np.ndarray:
+        made = one_pass("erf", lambda tracer, x: [erf(x)], a.dtype, a)
+        if made is not None:
+            return made
     x = np.clip(a.astype(np.float64), -4.0, 4.0)
     found = _quotient(np.multiply(x, x), _ERF)
     np.multiply(found, x, found)

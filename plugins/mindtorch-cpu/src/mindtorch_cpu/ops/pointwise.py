@@ -54,6 +54,7 @@ from ..broadcasting import in_long_runs, in_place
 from ..large import LARGE, SOME, in_chunks, in_single, in_slabs, many
 from ..powers import power, power_of_number
 from ..register import kernel, register, rule_of
+from ..remainders import left_over, remainder
 from .ufuncs import note
 
 Ufunc = Callable[..., Any]
@@ -103,7 +104,7 @@ def recover(error: Exception, ufunc: Ufunc, *arrays: Any) -> Any:
 def large(ufunc: Ufunc, d: dtype, *arrays: Any) -> Any:
     """``ufunc(*arrays)`` for large operands: in chunks where they lie alike in memory."""
     try:
-        for way in (in_chunks, in_slabs, in_long_runs):
+        for way in (left_over, in_chunks, in_slabs, in_long_runs):
             data = way(ufunc, NUMPY_OF[d], *arrays)
             if data is not None:
                 return data
@@ -425,26 +426,13 @@ def _by_exponent(factory: Callable[..., Callable[..., Any]]) -> Callable[..., An
     return run
 
 
-def _remainder(a: Any, b: Any, out: Any = None) -> Any:
-    """Remainder with the divisor's sign; a zero has the dividend's, as in C."""
-    left = np.remainder(a, b)
-    if left.dtype.kind not in "iub":
-        zero = left == 0
-        if zero.any():
-            left = np.copysign(left, np.where(zero, a, left))
-    if out is None:
-        return left
-    out[...] = left
-    return out
-
-
 scaled("add", np.add)
 scaled("sub", np.subtract, _no_bool)
 arithmetic("mul", np.multiply, single=True)
 for _name, _factory in (("pow", binary), ("pow_", inplace)):
     register(_name, _by_exponent(_factory))
 arithmetic("floor_divide", np.floor_divide, check=_no_zero)
-arithmetic("remainder", _remainder, check=_no_zero)
+arithmetic("remainder", remainder, check=_no_zero)
 arithmetic("atan2", np.arctan2, compute=to_floating)
 arithmetic("fmod", np.fmod, check=_no_zero)
 arithmetic("nextafter", np.nextafter)

@@ -1,0 +1,76 @@
+"""Remainders of many float32 numbers, which NumPy finds one after the other by long division.
+
+Where quotients are small enough the remainder is computed in float64: there the product of a float32 and
+a whole number below 2 ** 29 is exact, and so is what is left. The bits are those of C's ``fmodf``.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+
+from .compiled import computed
+from .large import many
+from .memory_pool import POOL
+
+__all__ = ["left_over", "remainder"]
+
+_LIMIT: Final = float(1 << 29)
+
+
+def _left(x: Any, y: Any) -> Any:
+    """What truncating division leaves, with the sign of ``x``; a quotient may have been rounded up."""
+    a, b = x.astype(np.float64), y.astype(np.float64)
+    left = np.subtract(a, np.multiply(np.trunc(np.divide(a, b)), b))
+    over = np.less(np.multiply(left, a), np.float64(0))
+    return np.where(over, np.add(left, np.copysign(b, a)), left)
+
+
+def _fmod(tracer: Any, x: Any, y: Any) -> list[Any]:
+    return [np.copysign(_left(x, y).astype(np.float32), x)]
+
+
+def _remainder(tracer: Any, x: Any, y: Any) -> list[Any]:
+    left, b = _left(x, y), y.astype(np.float64)
+    other = np.less(np.multiply(left, b), np.float64(0))
+    found = np.where(other, np.add(left, b), left).astype(np.float32)
+    return [np.where(np.equal(found, np.float32(0)), np.copysign(found, x), found)]
+
+
+def remainder(a: Any, b: Any, out: Any = None) -> Any:
+    """Remainder with the divisor's sign; a zero has the dividend's, as in C."""
+    left = np.remainder(a, b)
+    if left.dtype.kind not in "iub":
+        zero = left == 0
+        if zero.any():
+            left = np.copysign(left, np.where(zero, a, left))
+    if out is None:
+        return left
+    out[...] = left
+    return out
+
+
+_TRACES: Final[dict[Any, Any]] = {np.fmod: _fmod, remainder: _remainder}
+
+
+def left_over(ufunc: Any, d: Any, *arrays: Any) -> Any:
+    """`remainder` or ``np.fmod`` by a kernel; None where there is none.
+
+    Args:
+        ufunc: which; None for all others.
+        d: NumPy dtype of the result.
+        arrays: two of one shape, or an array and a number.
+    """
+    if ufunc not in _TRACES:
+        return None
+    a, b = arrays
+    if a.dtype != np.float32 or b.dtype != np.float32 or d != np.float32 or not many(a):
+        return None
+    if not a.flags.c_contiguous or not b.flags.c_contiguous or b.shape not in ((), a.shape):
+        return None
+    low, most = np.absolute(b).min(), np.maximum(a.max(), -a.min())
+    if not (0 < low <= np.absolute(b).max() < np.inf and most < _LIMIT * np.float64(low)):
+        return None  # also of NaN
+    out = POOL.empty(a.shape, d)
+    return out if computed((ufunc, "left over"), _TRACES[ufunc], arrays, [out]) else None
