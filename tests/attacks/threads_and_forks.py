@@ -77,9 +77,10 @@ def pending_from_others(chance):
         t, wanted = HANDED[chance.randrange(len(HANDED))]
         expect(t.sum().item(), wanted)
         return
-    k = chance.randrange(1, 9)
+    k, kept = chance.randrange(1, 9), torch.zeros(10)
     with torch.pipeline():
         HANDED.append((SHARED[:10] + k, 45.0 + 10 * k))
+        HANDED.append((kept.add_(k), 10.0 * k))
         del HANDED[:-20]
         time.sleep(0)
 
