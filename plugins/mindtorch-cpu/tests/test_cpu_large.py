@@ -14,7 +14,7 @@ import mindtorch_core as torch
 import mindtorch_cpu
 from mindtorch_core.testing import LAYOUTS, BackendConformance, comparison
 from mindtorch_core.testing.conformance.checks import tensors_of
-from mindtorch_cpu import large, rows, summation
+from mindtorch_cpu import broadcasting, large, rows, short_rows, summation
 from mindtorch_cpu import memory_pool as pool
 from mindtorch_cpu.native.kernels import KERNELS
 from mindtorch_cpu.ops import pointwise
@@ -38,10 +38,9 @@ def everything_is_large():
             patch.setattr(KERNELS, "mode", "off")  # one made now would be checked with these limits
             KERNELS.wait()
             for name, module in sys.modules.items():
-                if name.startswith("mindtorch_cpu.") and hasattr(module, "LARGE"):
-                    patch.setattr(module, "LARGE", 2)
-                if name.startswith("mindtorch_cpu.") and hasattr(module, "FEW"):
-                    patch.setattr(module, "FEW", 2)
+                for limit in ("LARGE", "SOME", "FEW"):
+                    if name.startswith("mindtorch_cpu.") and hasattr(module, limit):
+                        patch.setattr(module, limit, 2)
                 for block in ("BLOCK", "LONG_BLOCK"):
                     if name.startswith("mindtorch_cpu.") and hasattr(module, block):
                         patch.setattr(module, block, 6)
@@ -52,6 +51,10 @@ def everything_is_large():
             patch.setattr(large, "_CHUNK", 3)
             patch.setattr(large, "_LONG", 3)
             patch.setattr(large, "_FAR", 4)
+            patch.setattr(short_rows, "_MANY", 0)
+            patch.setattr(short_rows, "_FEW", 0)
+            patch.setattr(broadcasting, "_LONG", 2)
+            patch.setattr(broadcasting, "_BESIDE", 8)
             patch.setattr(pool, "LARGE", 8)  # bytes, of which it counts eighths
 
         yield shrink

@@ -17,6 +17,7 @@ _WIDEST: Final = 16
 _CHOSEN: Final = 64
 # Rows for each column: a column takes a call.
 _MANY: Final = 256
+_FEW: Final = 4 * _MANY  # elements: fewer are never worth it
 # NumPy adds so many chains of floats at a time, and joins them by halves.
 _CHAINS: Final = 8
 
@@ -33,7 +34,7 @@ def reduce_rows(
         dtype: that of the result; None for that of ``a``.
         keepdims: whether they stay with size 1.
     """
-    if not _pays(join, a, axis, dtype):
+    if a.size < _FEW or not _pays(join, a, axis, dtype):
         reduce: Any = join.reduce
         return reduce(a, axis, dtype, None, keepdims)
     columns = [a[..., i] for i in range(a.shape[-1])]

@@ -312,6 +312,7 @@ def _with_places(a: Any, join: np.ufunc, find: str, axis: int) -> tuple[Any, Any
 def _extreme_along(name: str, join: np.ufunc, find: str) -> None:
     """``max`` and ``min`` along a dimension: two passes, which cost less than gathering values."""
     rule = rule_of(f"{name}.dim")
+    reduce: Any = join.reduce
 
     def run(self: Any, dim: int, keepdim: bool = False) -> Any:
         a = self.raw_data
@@ -327,7 +328,10 @@ def _extreme_along(name: str, join: np.ufunc, find: str) -> None:
             values, indices = (reduced(found, (axis,), keepdim) for found in both)
             values = rounded(values, self.raw_dtype)
         else:
-            values = QUIET.run(reduce_rows, join, a, axis, None, keepdim)
+            if a.size < _SOME:
+                values = QUIET.run(reduce, a, axis, None, None, keepdim)
+            else:
+                values = QUIET.run(reduce_rows, join, a, axis, None, keepdim)
             indices = getattr(a, find)(axis, None, keepdims=keepdim)
         return wrap(row_major(values), self.raw_dtype), wrap(row_major(indices), int64)
 
@@ -339,11 +343,16 @@ _extreme_along("min", np.minimum, "argmin")
 
 
 def _truth(name: str, join: np.ufunc) -> None:
+    reduce: Any = join.reduce
+
     def run(self: Any, dim: Any = None, keepdim: bool = False) -> Any:
         a = self.raw_data
         d = uint8 if self.raw_dtype is uint8 else bool_
         axis = () if isinstance(dim, list | tuple) and not dim else axes(dim, a.ndim)
-        found = row_major(reduce_rows(join, a, axis, np.bool_, keepdim))
+        if a.size < _SOME:
+            found = row_major(reduce(a, axis, np.bool_, None, keepdim))
+        else:
+            found = row_major(reduce_rows(join, a, axis, np.bool_, keepdim))
         return wrap(found if d is bool_ else np.asarray(found).astype(np.uint8), d)
 
     register(name, run)
