@@ -6,12 +6,11 @@ The environment variable ``MINDTORCH_ACCELERATOR`` chooses where several are ins
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from typing import Any
 
 from ..plugins import loader
-from ..values.devices import ACCELERATOR, TABLE, DeviceRow, device, row_of
+from ..values.devices import TABLE, DeviceRow, chosen_accelerator, device, row_of
 from ..values.interrupts import contextmanager
 
 __all__ = [
@@ -40,7 +39,7 @@ __all__ = [
 
 def _row() -> DeviceRow | None:
     """The accelerator's row: the chosen one, or the first that is installed and has a device."""
-    chosen = os.environ.get(ACCELERATOR, "").strip()
+    chosen = chosen_accelerator()
     if chosen:
         return row_of(chosen)
     for status in loader.backends():

@@ -286,7 +286,9 @@ class device:
             del default.previous[-1]
 
 
-ACCELERATOR: Final = "MINDTORCH_ACCELERATOR"
+def chosen_accelerator() -> str:
+    """The device type that ``MINDTORCH_ACCELERATOR`` chooses, or an empty text."""
+    return os.environ.get("MINDTORCH_ACCELERATOR", "").strip()
 
 
 def accelerator_type() -> str:
@@ -295,7 +297,7 @@ def accelerator_type() -> str:
     Raises:
         RuntimeError: if there is none, or several.
     """
-    if chosen := os.environ.get(ACCELERATOR, "").strip():
+    if chosen := chosen_accelerator():
         return row_of(chosen).type
     found = [row.type for row in TABLE.values() if row.runtime.executes and row.type != "cpu"]
     if len(found) != 1:

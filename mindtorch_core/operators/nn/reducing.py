@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
+from ...dispatch.opdef import TensorSpec
 from ...opdefs.define import op
+from ...opdefs.rules import pointwise_spec
 from ...tensors.tensor import Tensor
 from ...values.dtypes import COMPLEX, FLOATING, dtype
 from ...values.promotion import WIDER, check_cast, result_type
@@ -21,9 +23,12 @@ __all__ = [
     "accept_promoted",
     "accept_real",
     "accept_stored",
+    "check_beta",
+    "check_delta",
     "check_real",
     "check_whole",
     "loss",
+    "loss_rule",
     "reduced",
     "reduction_of",
     "weighted",
@@ -105,6 +110,37 @@ def check_whole(d: dtype, kernel: str) -> dtype:
 def accept_promoted(kernel: str) -> Accepted:
     """Of losses in the dtype that input and target meet in, a floating one."""
     return lambda input, target: check_real(result_type(input, target), kernel)
+
+
+def check_beta(beta: float = 1.0) -> None:
+    """Refuse a width of the square part that is none."""
+    if beta < 0:
+        raise RuntimeError("smooth_l1_loss does not support negative values for beta.")
+
+
+def check_delta(delta: float = 1.0) -> None:
+    """Refuse a bound of the square part that is none."""
+    if delta <= 0:
+        raise RuntimeError("huber_loss does not support non-positive values for delta.")
+
+
+def loss_rule(accept: Accepted, check: Callable[..., None] | None = None) -> Callable[..., Any]:
+    """The rule of a loss of input and target.
+
+    Args:
+        accept: gives the dtype of the result, or refuses those of both.
+        check: refuses an option, the argument after ``reduction``.
+    """
+
+    def rule(
+        self: Tensor, target: Tensor, reduction: int = MEAN, *option: Any, **named: Any
+    ) -> Any:
+        if check is not None:
+            check(*option, *named.values())
+        spec = pointwise_spec((self, target), accept(self, target))
+        return spec if reduction == NONE else TensorSpec((), spec.dtype)
+
+    return rule
 
 
 def accept_stored(kernel: str) -> Accepted:

@@ -21,7 +21,10 @@ from .reducing import (
     accept_promoted,
     accept_real,
     accept_stored,
+    check_beta,
+    check_delta,
     loss,
+    loss_rule,
     reduced,
     reduction_of,
 )
@@ -39,8 +42,7 @@ def _mse(input: Any, target: Any, reduction: int = MEAN) -> Tensor:
 
 
 def _smooth_l1(input: Any, target: Any, reduction: int = MEAN, beta: float = 1.0) -> Tensor:
-    if beta < 0:
-        raise RuntimeError("smooth_l1_loss does not support negative values for beta.")
+    check_beta(beta)
     size = (input - target).abs()
     if not beta:
         return reduced(size, reduction)
@@ -48,8 +50,7 @@ def _smooth_l1(input: Any, target: Any, reduction: int = MEAN, beta: float = 1.0
 
 
 def _huber(input: Any, target: Any, reduction: int = MEAN, delta: float = 1.0) -> Tensor:
-    if delta <= 0:
-        raise RuntimeError("huber_loss does not support non-positive values for delta.")
+    check_delta(delta)
     size = (input - target).abs()
     return reduced(
         fn.where(size <= delta, size * size * 0.5, (size - delta * 0.5) * delta), reduction
@@ -123,6 +124,7 @@ loss(
     "Squared differences, their mean or sum.",
     _mse,
     accept=accept_promoted("mse_cpu"),
+    rule=loss_rule(accept_promoted("mse_cpu")),
     in_single=True,
     grad={
         "self": lambda g, self, target, reduction: _mse_grad(g, self, target, reduction),
@@ -135,6 +137,7 @@ loss(
     "Differences: squared below ``beta``, absolute above (Girshick, 2015).",
     _smooth_l1,
     accept=accept_promoted("smooth_l1_cpu"),
+    rule=loss_rule(accept_promoted("smooth_l1_cpu"), check_beta),
     in_single=True,
     grad={
         "self": lambda g, self, target, reduction, beta: _smooth_l1_grad(
@@ -151,6 +154,7 @@ loss(
     "Differences: squared up to ``delta``, linear above (Huber, 1964).",
     _huber,
     accept=accept_stored("huber_cpu"),
+    rule=loss_rule(accept_stored("huber_cpu"), check_delta),
     in_single=True,
     grad={
         "self": lambda g, self, target, reduction, delta: _huber_grad(
