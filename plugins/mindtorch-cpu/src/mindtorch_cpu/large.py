@@ -23,6 +23,7 @@ __all__ = [
     "in_place_of_halves",
     "in_single",
     "in_slabs",
+    "many",
 ]
 
 # From this many elements on, memory that is there already pays; from four chunks on, threads do.
