@@ -71,7 +71,7 @@ class Group:
 class Schedule:
     """How often things are measured."""
 
-    rounds: int
+    rounds: int = 7
     turns: int = 5
 
 
