@@ -1,4 +1,4 @@
-"""Losses of differences and their gradients, in one pass over many elements."""
+"""Losses of differences, in one pass over many elements."""
 
 from __future__ import annotations
 
@@ -9,14 +9,13 @@ import numpy as np
 
 from mindtorch_core.backend import FLOATING
 
-from ..arrays import WIDER, wrap
+from ..arrays import WIDER, quietly, wrap
 from ..compiled import one_pass
 from ..large import many
 from ..register import composition_of, register
 from . import reduction as reductions
 
 _NONE, _MEAN = range(2)  # reductions; 2 is the sum
-_mean: Any = composition_of("mean")
 
 # What a loss makes of differences and its option.
 Formula = Callable[..., Any]
@@ -50,32 +49,38 @@ def _register(name: str, formula: Formula) -> None:
 
     def run(self: Any, target: Any, reduction: int = _MEAN, *option: Any, **named: Any) -> Any:
         number = (*option, *named.values())
-        if _alike(self, target) and all(n > 0 for n in number) and reduction in (0, 1, 2):
-            a, b = self.raw_data, target.raw_data
+        if reduction not in (0, 1, 2) or any(n <= 0 for n in number) or not _alike(self, target):
+            return general(self, target, reduction, *option, **named)
+        a, b = self.raw_data, target.raw_data
 
-            def trace(tracer: Any, x: Any, y: Any) -> list[Any]:
-                return [formula(np.subtract(x, y), *number)]
+        def trace(tracer: Any, x: Any, y: Any) -> list[Any]:
+            return [formula(np.subtract(x, y), *number)]
 
-            found = one_pass((name, *number), trace, a.dtype, a, b)
-            if found is not None:
-                losses = wrap(found, self.raw_dtype)
-                if reduction == _NONE:
-                    return losses
-                return _mean(losses) if reduction == _MEAN else reductions.sum(losses)
-        return general(self, target, reduction, *option, **named)
+        found = one_pass((name, *number), trace, a.dtype, a, b) if many(a) else None
+        if found is None:
+            found = np.asarray(quietly(trace, None, a, b)[0])
+        losses = wrap(found, self.raw_dtype)
+        if reduction == _NONE:
+            return losses
+        total = reductions.sum(losses)
+        if reduction != _MEAN:
+            return total
+        return wrap(np.asarray(np.divide(total.raw_data, a.dtype.type(a.size))), self.raw_dtype)
 
     register(name, run)
 
 
 def _alike(a: Any, b: Any) -> bool:
-    """Whether tensors have many elements, of one floating dtype and shape."""
-    d = a.raw_dtype
+    """Whether tensors have elements, as many and of one floating dtype, that lie in row-major order."""
+    d, x, y = a.raw_dtype, a.raw_data, b.raw_data
     return bool(
-        many(a.raw_data)
-        and d is b.raw_dtype
+        d is b.raw_dtype
         and d.category == FLOATING
         and d not in WIDER
-        and a.raw_shape == b.raw_shape
+        and x.shape == y.shape
+        and x.size
+        and x.flags.c_contiguous
+        and y.flags.c_contiguous
     )
 
 
