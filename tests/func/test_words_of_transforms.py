@@ -1,9 +1,7 @@
 """What transforms refuse: PyTorch's type of error and its words, a program a line."""
 
 import pytest
-from refused_words import told
-
-import mindtorch_core as torch
+from refused_words import words_are
 
 pt = pytest.importorskip("torch")
 
@@ -65,12 +63,4 @@ OWN = {
         "Expected parameters from different models to have the same requires_grad: some have it, some do not",
 }  # fmt: skip
 
-
-@pytest.mark.parametrize("program", [line.strip() for line in PROGRAMS.strip().splitlines()])
-def test_words_of_pytorch(program):
-    assert told(torch, program, names) == told(pt, program, names)
-
-
-@pytest.mark.parametrize("program", OWN)
-def test_words_of_our_own(program):
-    assert told(torch, program, names) == (told(pt, program, names)[0], OWN[program])
+test_words = words_are(PROGRAMS, OWN, names)

@@ -3,6 +3,9 @@
 import re
 import warnings
 
+import pytest
+
+import mindtorch_core as torch
 from mindtorch_core.testing.comparison import outcome
 
 
@@ -18,3 +21,22 @@ def told(lib, program, names):
     return type(error).__name__, re.sub(
         "mindtorch_(core|nn[.])", lambda m: "torch" + ".nn." * (m[1] != "core"), str(error)
     )
+
+
+def words_are(programs, own, names):
+    """A test of programs that are refused: as PyTorch does, or with its type and words of our own.
+
+    Args:
+        programs: lines of those that PyTorch's words are said of.
+        own: by program, our words.
+        names: see `told`.
+    """
+    pt = pytest.importorskip("torch")
+    cases = [(line.strip(), None) for line in programs.strip().splitlines()] + [*own.items()]
+
+    @pytest.mark.parametrize(("program", "words"), cases, ids=[program for program, _ in cases])
+    def test(program, words):
+        kind, text = told(pt, program, names)
+        assert told(torch, program, names) == (kind, text if words is None else words)
+
+    return test

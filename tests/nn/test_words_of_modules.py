@@ -3,9 +3,7 @@
 from importlib import import_module
 
 import pytest
-from refused_words import told
-
-import mindtorch_core as torch
+from refused_words import words_are
 
 pt = pytest.importorskip("torch")
 
@@ -326,12 +324,4 @@ OWN = {
         "Backend must be an instance of SDPBackend or a list of SDPBackend",
 }  # fmt: skip
 
-
-@pytest.mark.parametrize("program", [line.strip() for line in PROGRAMS.strip().splitlines()])
-def test_words_of_pytorch(program):
-    assert told(torch, program, names) == told(pt, program, names)
-
-
-@pytest.mark.parametrize("program", OWN)
-def test_words_of_our_own(program):
-    assert told(torch, program, names) == (told(pt, program, names)[0], OWN[program])
+test_words = words_are(PROGRAMS, OWN, names)

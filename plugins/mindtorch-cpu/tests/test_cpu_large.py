@@ -38,7 +38,7 @@ def everything_is_large():
             patch.setattr(KERNELS, "mode", "off")  # one made now would be checked with these limits
             KERNELS.wait()
             for name, module in sys.modules.items():
-                for limit in ("LARGE", "SOME", "FEW"):
+                for limit in ("LARGE", "SOME", "FEW", "FEW_IN_ROWS"):
                     if name.startswith("mindtorch_cpu.") and hasattr(module, limit):
                         patch.setattr(module, limit, 2)
                 for block in ("BLOCK", "LONG_BLOCK"):
@@ -52,7 +52,6 @@ def everything_is_large():
             patch.setattr(large, "_LONG", 3)
             patch.setattr(large, "_FAR", 4)
             patch.setattr(short_rows, "_MANY", 0)
-            patch.setattr(short_rows, "_FEW", 0)
             patch.setattr(broadcasting, "_LONG", 2)
             patch.setattr(broadcasting, "_BESIDE", 8)
             patch.setattr(pool, "LARGE", 8)  # bytes, of which it counts eighths

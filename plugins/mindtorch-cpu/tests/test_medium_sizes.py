@@ -53,9 +53,16 @@ def test_elementwise(name, dtype):
     same(ELEMENTWISE[name], x, y, tolerance=EXACT[dtype])
 
 
+def slopes(lib, name, x):
+    """The slope of results that stand for those of the op: what is given is the same in both libraries."""
+    return getattr(lib.ops.aten, name)(x.flip(-1), -x.abs(), -1, x.dtype)
+
+
 ROWS = {
     "softmax": lambda lib, x: x.softmax(-1),
     "log_softmax": lambda lib, x: x.log_softmax(-1),
+    "slopes of softmax": lambda lib, x: slopes(lib, "_softmax_backward_data", x),
+    "slopes of log_softmax": lambda lib, x: slopes(lib, "_log_softmax_backward_data", x),
     "amax": lambda lib, x: x.amax(-1),
     "max": lambda lib, x: x.max(0)[0],
     "norm": lambda lib, x: x.norm(),

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import numpy as np
 
-__all__ = ["reduce_rows"]
+__all__ = ["FEW_IN_ROWS", "reduce_rows"]
 
 # Elements of a row for which columns pay; bytes, of maxima of floats: of longer rows NumPy compares vectors,
 # which may choose another one of zeros.
@@ -17,7 +17,7 @@ _WIDEST: Final = 16
 _CHOSEN: Final = 64
 # Rows for each column: a column takes a call.
 _MANY: Final = 256
-_FEW: Final = 4 * _MANY  # elements: fewer are never worth it
+FEW_IN_ROWS: Final = 4 * _MANY  # elements: for fewer no column pays
 # NumPy adds so many chains of floats at a time, and joins them by halves.
 _CHAINS: Final = 8
 
@@ -34,7 +34,7 @@ def reduce_rows(
         dtype: that of the result; None for that of ``a``.
         keepdims: whether they stay with size 1.
     """
-    if a.size < _FEW or not _pays(join, a, axis, dtype):
+    if a.size < FEW_IN_ROWS or not _pays(join, a, axis, dtype):
         reduce: Any = join.reduce
         return reduce(a, axis, dtype, None, keepdims)
     columns = [a[..., i] for i in range(a.shape[-1])]

@@ -37,13 +37,12 @@ from ..arrays import (
 from ..large import LARGE, SOME
 from ..register import composition_of, kernel, register, rule_of
 from ..rows import dots
-from ..short_rows import reduce_rows
+from ..short_rows import FEW_IN_ROWS, reduce_rows
 from ..summation import FEW, deviations, long_sums, mean_of_large, naive, total
 from ..workers import share_out
 
 _new = object.__new__
 _add_reduce: Any = np.add.reduce
-_SOME: Final = 1 << 10  # elements from which it matters how their rows lie
 
 
 def axes(dim: Any, rank: int) -> Any:
@@ -90,7 +89,7 @@ def sum(self: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None)
         return wrap(rounded(reduced(total(a, axis), axis, keepdim), d), d)
     if d in WIDER:
         return wrap(rounded(quietly(_add_reduce, a, axis, np.float32, None, keepdim), d), d)
-    if a.size < _SOME:
+    if a.size < FEW_IN_ROWS:
         data = QUIET.run(_add_reduce, a, axis, None, None, keepdim)
     else:
         data = QUIET.run(reduce_rows, np.add, a, axis, None, keepdim)
@@ -328,7 +327,7 @@ def _extreme_along(name: str, join: np.ufunc, find: str) -> None:
             values, indices = (reduced(found, (axis,), keepdim) for found in both)
             values = rounded(values, self.raw_dtype)
         else:
-            if a.size < _SOME:
+            if a.size < FEW_IN_ROWS:
                 values = QUIET.run(reduce, a, axis, None, None, keepdim)
             else:
                 values = QUIET.run(reduce_rows, join, a, axis, None, keepdim)
@@ -349,7 +348,7 @@ def _truth(name: str, join: np.ufunc) -> None:
         a = self.raw_data
         d = uint8 if self.raw_dtype is uint8 else bool_
         axis = () if isinstance(dim, list | tuple) and not dim else axes(dim, a.ndim)
-        if a.size < _SOME:
+        if a.size < FEW_IN_ROWS:
             found = row_major(reduce(a, axis, np.bool_, None, keepdim))
         else:
             found = row_major(reduce_rows(join, a, axis, np.bool_, keepdim))
