@@ -7,6 +7,7 @@ import pytest
 
 import mindtorch_core as torch
 from mindtorch_cpu.broadcasting import in_long_runs
+from mindtorch_cpu.native.kernels import KERNELS
 
 SHAPES = [
     ((20_000, 3), (3,)),
@@ -28,6 +29,15 @@ OPS = {
     np.add: torch.add, np.subtract: torch.sub, np.multiply: torch.mul, np.divide: torch.div,
     np.less: torch.lt, np.equal: torch.eq,
 }  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def by_kernels(monkeypatch):
+    """Kernels are made when they are first asked for, where there is a compiler."""
+    torch.zeros(1)
+    monkeypatch.setattr(KERNELS, "mode", "now")
+    yield
+    assert KERNELS.broken is None
 
 
 def numbers(shape, code, seed):

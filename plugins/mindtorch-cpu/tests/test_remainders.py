@@ -4,9 +4,19 @@ import numpy as np
 import pytest
 
 import mindtorch_core as torch
+from mindtorch_cpu.native.kernels import KERNELS
 from mindtorch_cpu.remainders import left_over, remainder
 
 SIZE = 50_000
+
+
+@pytest.fixture(autouse=True)
+def by_kernels(monkeypatch):
+    """Kernels are made when they are first asked for, where there is a compiler."""
+    torch.zeros(1)
+    monkeypatch.setattr(KERNELS, "mode", "now")
+    yield
+    assert KERNELS.broken is None
 
 
 def cases():
@@ -45,11 +55,7 @@ def test_bits_are_those_of_long_division(name, a, b):
 
 
 @pytest.mark.parametrize("ufunc", [np.fmod, remainder], ids=["fmod", "remainder"])
-def test_a_kernel_serves_what_it_can(ufunc, monkeypatch):
-    torch.zeros(1)
-    from mindtorch_cpu.native.kernels import KERNELS
-
-    monkeypatch.setattr(KERNELS, "mode", "now")
+def test_a_kernel_serves_what_it_can(ufunc):
     if not KERNELS.enabled:
         pytest.skip(KERNELS.reason)
     served = {
@@ -58,4 +64,3 @@ def test_a_kernel_serves_what_it_can(ufunc, monkeypatch):
     assert [name for name, by_kernel in served.items() if by_kernel] == [
         "near multiples", "of both signs", "zeros", "by many", "tiny",
     ]  # fmt: skip
-    assert KERNELS.broken is None

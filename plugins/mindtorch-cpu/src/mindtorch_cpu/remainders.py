@@ -20,11 +20,12 @@ _LIMIT: Final = float(1 << 29)
 
 
 def _left(x: Any, y: Any) -> Any:
-    """What truncating division leaves, with the sign of ``x``; a quotient may have been rounded up."""
+    """What truncating division leaves.
+
+    No quotient is rounded up to a whole number: that is 2 ** -24 away at least, of which float64 tells half.
+    """
     a, b = x.astype(np.float64), y.astype(np.float64)
-    left = np.subtract(a, np.multiply(np.trunc(np.divide(a, b)), b))
-    over = np.less(np.multiply(left, a), np.float64(0))
-    return np.where(over, np.add(left, np.copysign(b, a)), left)
+    return np.subtract(a, np.multiply(np.trunc(np.divide(a, b)), b))
 
 
 def _fmod(tracer: Any, x: Any, y: Any) -> list[Any]:
