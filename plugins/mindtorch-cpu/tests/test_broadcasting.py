@@ -108,6 +108,7 @@ def test_functions_of_three(size, code):
             (torch.addcmul(x, y, z, value=0.3), a + b * kind(0.3) * c),
             (torch.addcdiv(x, y, z, value=-2), a + b * kind(-2) / c),
             (torch.lerp(x, y, 0.3), a + (b - a) * kind(0.3)),
+            (torch.lerp(x, y, 0.5), b - (b - a) * kind(0.5)),
             (torch.lerp(x, y, 0.7), b - (b - a) * kind(1 - 0.7)),
             (torch.clamp(x, -1, 2.5), np.minimum(kind(2.5), np.maximum(kind(-1), a))),
             (torch.relu(x), np.where(a < 0, kind(0), a)),
@@ -115,7 +116,7 @@ def test_functions_of_three(size, code):
     for _ in range(20):  # the later ones by kernels
         for i, (found, wanted) in enumerate(cases):
             assert found.numpy().tobytes() == wanted.tobytes(), i
-        cases[5] = torch.clamp(x, -1, 2.5), cases[5][1]
+        cases[6] = torch.clamp(x, -1, 2.5), cases[6][1]
         cases[3] = torch.lerp(x, y, 0.3), cases[3][1]
         cases[1] = torch.addcmul(x, y, z, value=0.3), cases[1][1]
-        cases[6] = torch.relu(x), cases[6][1]
+        cases[7] = torch.relu(x), cases[7][1]
