@@ -114,11 +114,24 @@ def test_losses_and_their_gradients(loss, options, reduction, dtype):
     same(run, x, y, tolerance=tolerance)
     turned = [(ours.t(), theirs.t()) for ours, theirs in (x, y)]
     call = {"reduction": reduction, **options}
-    same(
-        lambda lib, x, y: getattr(lib.nn.functional, loss)(x, y, **call),
-        *turned,
-        tolerance=tolerance,
-    )
+    mixed = [turned[0], tuple(t.contiguous() for t in turned[1])]
+    for given in (turned, mixed, mixed[::-1]):
+        same(
+            lambda lib, x, y: getattr(lib.nn.functional, loss)(x, y, **call),
+            *given,
+            tolerance=tolerance,
+        )
+
+
+@pytest.mark.parametrize(("loss", "option"), [("smooth_l1_loss", "beta"), ("huber_loss", "delta")])
+def test_options_of_losses_are_refused_at_their_line(loss, option):
+    x, y = pair((70, 75), "float32")
+    with pytest.raises(RuntimeError) as theirs:
+        getattr(pt.nn.functional, loss)(y, y, **{option: -1.0})
+    for given in (x, x.to("meta")):
+        with torch.pipeline(), pytest.raises(RuntimeError) as ours:
+            getattr(torch.nn.functional, loss)(given, given, **{option: -1.0})
+        assert str(ours.value) == str(theirs.value)
 
 
 @pytest.mark.parametrize("at", [0, 1, -1])
