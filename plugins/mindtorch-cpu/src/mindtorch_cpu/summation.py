@@ -15,7 +15,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from .arrays import quietly, recast
-from .compiled import walk
+from .many_columns import sums_of_groups
 from .many_rows import sums
 from .rows import PIECE, dots
 from .short_rows import reduce_rows
@@ -76,35 +76,30 @@ def naive(a: Any, axis: Sequence[int] | None) -> bool:
     return count > FEW and not (a.flags.c_contiguous and min(axis) == a.ndim - len(axis))
 
 
-def down(x: Any) -> Any:
-    """Sums along the second of three dimensions."""
+def down(x: Any, y: Any = None) -> Any:
+    """Sums along the second of three dimensions, of ``x * y`` where there are two row-major arrays."""
     groups, n, width = x.shape
     if n <= 2 * _GROUP:
-        return np.add.reduce(x, 1)
+        return sums_of_groups(x, 1, n, y)[:, 0]
     beside = min(_BROAD // width, n // 2)
     if beside > 1:  # rows side by side, which are one broad row
         whole = n - n % beside
-        broad = x[:, :whole].reshape(groups, whole // beside, beside * width)
-        left = down(broad).reshape(groups, beside, width)
+        shape = groups, whole // beside, beside * width
+        broad = [None if each is None else each[:, :whole].reshape(shape) for each in (x, y)]
+        left = down(*broad).reshape(groups, beside, width)
         if whole < n:
-            left = np.concatenate([left, x[:, whole:]], 1)
+            left = np.concatenate([left, _products(x, y, whole)], 1)
         if left.shape[1] > 2 * _GROUP:
             return np.add.reduce(np.ascontiguousarray(left.swapaxes(1, 2)), 2)
         return np.add.reduce(left, 1)
     whole = n - n % _GROUP
-    found = down(_in_groups(x, whole // _GROUP))
-    return found if whole == n else found + np.add.reduce(x[:, whole:], 1)
+    found = down(sums_of_groups(x, whole // _GROUP, _GROUP, y))
+    return found if whole == n else found + np.add.reduce(_products(x, y, whole), 1)
 
 
-def _in_groups(x: Any, count: int) -> Any:
-    """Sums of so many groups of rows each, along the second of three dimensions."""
-    groups, n, width = x.shape
-    loop = walk("group_sums", x.dtype, x.size) if x.flags.c_contiguous else None
-    if loop is None:
-        return np.add.reduce(x[:, : count * _GROUP].reshape(groups, count, _GROUP, width), 2)
-    out = np.empty((groups, count, width), x.dtype)
-    loop(out, x, groups, n * width, count, _GROUP, width)
-    return out
+def _products(x: Any, y: Any, first: int) -> Any:
+    """The rows from a first one on, of ``x * y`` where there are two."""
+    return x[:, first:] if y is None else np.multiply(x[:, first:], y[:, first:])
 
 
 def long_sums(x: Any) -> Any:
@@ -136,6 +131,8 @@ def _sum_along(x: Any, over: Sequence[bool]) -> Any:
 
 def _piece_sum(x: Any, over: Sequence[bool]) -> Any:
     if x.dtype.itemsize < 4:
+        if len(over) == 1 and x.size >= _LONG and x.flags.c_contiguous:
+            return np.asarray(long_sums(x))[None]
         x = recast(x, np.float32)
     return _sum_along(x, over)[None]
 
@@ -312,8 +309,8 @@ def total(a: Any, axis: Sequence[int] | None = None) -> Any:
     if a.dtype.kind == "c":
         found = np.ascontiguousarray(total(*_as_pairs(a, axis)))
         return found.view(a.dtype)[..., 0]
-    if a.size <= _PIECE and a.flags.c_contiguous and a.itemsize >= 4:  # nothing to be prepared
-        found = _short_way(a, axis)
+    if a.flags.c_contiguous and a.size <= (_PIECE if a.itemsize >= 4 else 2 * _COPIED):
+        found = _short_way(a, axis)  # nothing is to be prepared
         if found is not None:
             return found
     (found,), again = _reduced(a, axis, _SUM)
@@ -327,6 +324,10 @@ def _as_pairs(a: Any, axis: Sequence[int] | None) -> tuple[Any, Sequence[int]]:
 
 def _short_way(a: Any, axis: Sequence[int] | None) -> Any:
     """The sum of a small row-major array along all, the first or the last dimensions; else None."""
+    if axis is None and a.size >= _LONG:
+        return np.asarray(quietly(long_sums, a.reshape(-1))).reshape((1,) * a.ndim)
+    if a.itemsize < 4:
+        return None
     if axis is None:
         return quietly(_sum_along, a.reshape(-1), (True,)).reshape((1,) * a.ndim)
     shape, count = a.shape, len(axis)

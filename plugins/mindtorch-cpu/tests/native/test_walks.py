@@ -122,6 +122,39 @@ def test_sums_of_columns(both, shape, code):
     assert Walk("group_sums", code) in [kernel.program for kernel in KERNELS.kernels()]
 
 
+@pytest.mark.parametrize("code", ["f4", "f8"])
+@pytest.mark.parametrize(
+    ("shape", "dim"),
+    [((4, 128, 256), 1), ((5, 200, 130), 1), ((100, 3000), 0), ((64, 20_000), 0), ((9, 4001, 3), 1)],
+)  # fmt: skip
+def test_softmax_along_dimensions_that_are_not_the_last(both, shape, dim, code):
+    x, g = (
+        torch.from_numpy(np.random.default_rng(s).normal(0, 3, shape).astype(code)) for s in (1, 2)
+    )
+    odd = x.clone()
+    odd.select(dim, 3)[..., 2], odd.select(dim, 4)[..., 1] = np.nan, -np.inf
+
+    def run():
+        found = []
+        for function in (F.softmax, F.log_softmax):
+            w = x.clone().requires_grad_()
+            y = function(w, dim)
+            y.backward(g)
+            found += [y.detach(), w.grad, function(odd, dim)]
+        return found
+
+    compiled, plain = both(run)
+    assert compiled == plain
+    made = {kernel.program.name for kernel in KERNELS.kernels() if type(kernel.program) is Walk}
+    assert {"group_tops", "group_dots"} <= made
+    wide = x.double()
+    exact = torch.exp(wide - wide.logsumexp(dim, keepdim=True))
+    slope = exact * (g - (g * exact).sum(dim, keepdim=True))
+    y, grad = (torch.from_numpy(np.frombuffer(b, code).reshape(s)) for _, s, b in compiled[:2])
+    torch.testing.assert_close(y.double(), exact, rtol=1e-5, atol=1e-6)
+    torch.testing.assert_close(grad.double(), slope, rtol=1e-4, atol=1e-5)
+
+
 def test_sums_whose_order_no_loop_knows_are_numpys(both, monkeypatch):
     row = WALKS["row_sums"]._replace(case=lambda d, random: another_order(d))
     monkeypatch.setitem(WALKS, "row_sums", row)

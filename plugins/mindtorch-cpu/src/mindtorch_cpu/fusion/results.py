@@ -32,9 +32,13 @@ def room_for(t: Tensor) -> Any:
 
 def joined(join: np.ufunc, partial: list[Any], d: Any) -> Any:
     """The reduction of what each tile was reduced to, of a NumPy dtype."""
-    parts = np.array([p.item() for p in partial])
-    total = quietly(join.reduce, parts)
-    return np.array(quietly(np.asarray(total).astype, d))
+    return _joined(join, np.array([p.item() for p in partial]), d)
+
+
+def _joined(join: np.ufunc, parts: Any, d: Any) -> Any:
+    found = np.empty((), d)
+    quietly(np.copyto, found, quietly(join.reduce, parts), "unsafe")
+    return found
 
 
 def reduced_by_tiles(a: Any, reduce: Callable[[Any], Any], join: np.ufunc) -> Any:
@@ -58,7 +62,7 @@ def reduced_by_tiles(a: Any, reduce: Callable[[Any], Any], join: np.ufunc) -> An
     in_parts(work, alike, _ROWS)
     for at, other in enumerate(others, alike):
         partial[at : at + 1] = reduce(flat[None, other])
-    return joined(join, list(partial), a.dtype)
+    return _joined(join, partial.astype(np.float64), a.dtype)
 
 
 @functools.lru_cache(256)

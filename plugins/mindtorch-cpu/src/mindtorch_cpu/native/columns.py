@@ -1,75 +1,121 @@
-"""Sums of groups of rows, added one row after the other.
+"""Sums and maxima of groups of rows, one row after the other.
 
-NumPy reads and writes the sums once for each row; here those of some columns stay in registers while the
-rows of a group are added to them.
+NumPy reads and writes what it has found once for each row; here that of some columns stays in registers while
+the rows of a group are gone through.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Iterator
+from typing import Any, Final
 
 import numpy as np
 
 from .code_of_walks import TYPES, Code
 from .compiler import vector_bytes, vector_registers
 
-__all__ = ["added_groups", "group_sums"]
+__all__ = ["grouped", "of_groups"]
+
+# What is found of a group, and the arrays that it is found of.
+_ARRAYS: Final = {"sums": ("GIVEN",), "dots": ("GIVEN", "OTHER"), "tops": ("GIVEN",)}
 
 
-def group_sums(code: str) -> str:
-    """Sums of groups of dense rows of more than one element, as ``np.add.reduce`` makes them, from 0."""
-    w = Code(("OUT", "GIVEN", "blocks", "far", "groups", "rows", "width"))
-    kind, size = TYPES[code], int(code[1])
-    lanes, chains = vector_bytes() // size, vector_registers() // 2
+def of_groups(how: str) -> Callable[[str], str]:
+    """What makes the text of a loop over groups of dense rows of more than one element.
 
-    def some(first: str, out: str, count: int, lanes: int) -> None:
-        """Add up ``count`` vectors of columns."""
-        each = f"<{lanes} x {kind}>"
+    Args:
+        how: ``sums`` and ``dots`` as ``np.add.reduce`` makes them, from 0, of one array or of the product of
+            two; ``tops``, maxima, where NaN is the largest and zeros are alike.
+    """
 
-        totals = [w.variable(each, "zeroinitializer") for _ in range(count)]
+    def write(code: str) -> str:
+        arrays = _ARRAYS[how]
+        w = Code(("OUT", *arrays, "blocks", "far", "step", "groups", "rows", "width"))
+        kind, size = TYPES[code], int(code[1])
+        lanes, chains = vector_bytes() // size, vector_registers() // 2
 
-        def places(base: str) -> Iterator[tuple[str, str]]:
-            for n, total in enumerate(totals):
-                yield total, w.set(f"getelementptr {kind}, ptr {base}, i64 {n * lanes}")
+        def some(at: str, out: str, count: int, lanes: int) -> None:
+            """Go through ``count`` vectors of columns."""
+            each = f"<{lanes} x {kind}>"
+            found = [w.variable(each, _first(how, kind, lanes)) for _ in range(count)]
 
-        def row(r: str) -> None:
-            base = w.set(f"getelementptr {kind}, ptr {first}, i64 {w.times(r, '%width')}")
-            for total, place in places(base):
-                before = w.set(f"load {each}, ptr {total}")
-                x = w.set(f"load {each}, ptr {place}, align {size}")
-                w.put(f"store {each} {w.set(f'fadd {each} {before}, {x}')}, ptr {total}")
+            def places(base: str) -> Iterator[str]:
+                for n in range(count):
+                    yield w.set(f"getelementptr {kind}, ptr {base}, i64 {n * lanes}")
 
-        w.loop("%rows", row)
-        for total, place in places(out):
-            w.put(f"store {each} {w.set(f'load {each}, ptr {total}')}, ptr {place}, align {size}")
+            def row(r: str) -> None:
+                here = w.sum(at, w.times(r, "%step"))
+                bases = [w.set(f"getelementptr {kind}, ptr %{a}, i64 {here}") for a in arrays]
+                for variable, *where in zip(found, *map(places, bases), strict=True):
+                    given = [w.set(f"load {each}, ptr {p}, align {size}") for p in where]
+                    before = w.set(f"load {each}, ptr {variable}")
+                    now = _next(w, how, each, lanes, before, given)
+                    w.put(f"store {each} {now}, ptr {variable}")
 
-    def group(b: str, g: str) -> None:
-        begin = w.sum(w.times(b, "%far"), w.times(g, "%rows", "%width"))
-        made, done = w.times(w.sum(w.times(b, "%groups"), g), "%width"), "0"
-        for count, of in ((chains, lanes), (1, lanes), (1, 1)):
-            left = w.set(f"sub i64 %width, {done}")
-            whole = w.set(f"sub i64 {left}, {w.set(f'urem i64 {left}, {count * of}')}")
+            w.loop("%rows", row)
+            for variable, place in zip(found, places(out), strict=True):
+                now = w.set(f"load {each}, ptr {variable}")
+                w.put(f"store {each} {now}, ptr {place}, align {size}")
 
-            def columns(j: str, done: str = done, count: int = count, of: int = of) -> None:
-                at = w.sum(done, j)
-                first = w.set(f"getelementptr {kind}, ptr %GIVEN, i64 {w.sum(begin, at)}")
-                out = w.set(f"getelementptr {kind}, ptr %OUT, i64 {w.sum(made, at)}")
-                some(first, out, count, of)
+        def group(b: str, g: str) -> None:
+            begin = w.sum(w.times(b, "%far"), w.times(g, "%rows", "%step"))
+            made, done = w.times(w.sum(w.times(b, "%groups"), g), "%width"), "0"
+            for count, of in ((chains, lanes), (1, lanes), (1, 1)):
+                left = w.set(f"sub i64 %width, {done}")
+                whole = w.set(f"sub i64 {left}, {w.set(f'urem i64 {left}, {count * of}')}")
 
-            w.loop(whole, columns, count * of)
-            done = w.sum(done, whole)
+                def columns(j: str, done: str = done, count: int = count, of: int = of) -> None:
+                    at = w.sum(done, j)
+                    out = w.set(f"getelementptr {kind}, ptr %OUT, i64 {w.sum(made, at)}")
+                    some(w.sum(begin, at), out, count, of)
 
-    w.loop("%blocks", lambda b: w.loop("%groups", lambda g: group(b, g)))
-    return w.text()
+                w.loop(whole, columns, count * of)
+                done = w.sum(done, whole)
+
+        w.loop("%blocks", lambda b: w.loop("%groups", lambda g: group(b, g)))
+        return w.text()
+
+    return write
 
 
-def added_groups(d: Any, random: Any) -> Any:
-    """A case of groups that are added, and rows behind them that are not."""
-    width = int(random.choice((2, 131, 700, 1025)))
-    given = random.normal(0, 1, (3, 50, width)) * np.exp2(random.integers(-20, 20, (50, 1)))
-    given[0, 0], given[1, :32] = -0.0, -0.0
-    given = given.astype(d)
-    wanted = np.add.reduce(given[:, :48].reshape(3, 3, 16, width), 2)
-    out = np.zeros_like(wanted)
-    return (out, given, 3, 50 * width, 3, 16, width), out, wanted
+def _first(how: str, kind: str, lanes: int) -> str:
+    """What there is before the first row."""
+    if how != "tops":
+        return "zeroinitializer"
+    return f"<{', '.join([f'{kind} 0xFFF0000000000000'] * lanes)}>"  # -inf
+
+
+def _next(w: Code, how: str, each: str, lanes: int, before: str, given: list[str]) -> str:
+    """What was found before, with another row."""
+    x = given[0]
+    if how == "tops":
+        larger = w.set(f"fcmp ogt {each} {x}, {before}")
+        none = w.set(f"fcmp uno {each} {x}, {x}")
+        taken = w.set(f"or <{lanes} x i1> {larger}, {none}")
+        return w.set(f"select <{lanes} x i1> {taken}, {each} {x}, {each} {before}")
+    if how == "dots":
+        x = w.set(f"fmul {each} {x}, {given[1]}")
+    return w.set(f"fadd {each} {before}, {x}")
+
+
+def grouped(how: str) -> Callable[[Any, Any], Any]:
+    """What makes a case of groups, and rows behind them that belong to none."""
+
+    def make(d: Any, random: Any) -> Any:
+        width = int(random.choice((2, 131, 700, 1025)))
+        given = random.normal(0, 1, (3, 50, width + 3)) * np.exp2(random.integers(-20, 20, (50, 1)))
+        if how != "tops":
+            given[0, 0], given[1, :32] = -0.0, -0.0
+        else:
+            given[0, 5, 0], given[1, :32, 1] = np.nan, -np.inf
+        given = given.astype(d)
+        seen = given[:, :48, :width].reshape(3, 3, 16, width)
+        others = () if how != "dots" else (given[::-1].copy(),)
+        for other in others:
+            seen = seen * other[:, :48, :width].reshape(seen.shape)
+        wanted = np.maximum.reduce(seen, 2) if how == "tops" else np.add.reduce(seen, 2)
+        out = np.zeros_like(wanted)
+        steps = 50 * (width + 3), width + 3
+        return (out, given, *others, 3, *steps, 3, 16, width), out, wanted
+
+    return make

@@ -22,11 +22,11 @@ DTYPES["b1"] = np.dtype(np.bool_)
 DTYPES["bf"] = np.dtype(ml_dtypes.bfloat16)
 CODES: Final[dict[np.dtype[Any], str]] = {d: code for code, d in DTYPES.items()}
 
-# What reduces a row to one value, and the loops of NumPy's that do it.
+# What reduces a row to one value, and the loops of NumPy's that do it, if any do.
 REDUCTIONS: Final = {
     "row_sum": ("vecdot", "add"),
     "row_dot": ("vecdot", "add"),
-    "row_add": ("add",),
+    "row_add": (),  # see `pairwise`
     "row_max": ("maximum",),
     "row_min": ("minimum",),
 }

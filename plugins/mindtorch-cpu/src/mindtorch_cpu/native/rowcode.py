@@ -12,6 +12,7 @@ from ..rows import FOLD
 from .codegen import HEAD, Lines, Module, PhaseFunction
 from .compiler import NAME
 from .operations import STORED, emit
+from .pairwise import pairwise_sum
 from .program import DTYPES, REDUCTIONS, Node, Program
 from .schedule import Call, Home, Phase
 
@@ -133,13 +134,25 @@ class _RowModule(Module):
             at = w.at(given[0], w.set(f"mul i64 {r}, {long}"))
             into = w.at(found, w.set(f"mul i64 {r}, {size}"))
             if node.op == "row_add":
-                w.put(f"store {kind} 0.0, ptr {into}, align 1")
-                self._call(call.loops[0], [into, at, into], ["0", size, "0"], [self._width])
+                w.put(
+                    f"call void @{self._adder(node.dtype)}(ptr {at}, i64 {self._width}, ptr {into})"
+                )
+                total = w.set(f"load {kind}, ptr {into}, align 1")
+                total = w.set(f"fadd {kind} 0.0, {total}")
+                w.put(f"store {kind} {total}, ptr {into}, align 1")
                 return
             w.put(f"store {kind} {w.set(f'load {kind}, ptr {at}, align 1')}, ptr {into}, align 1")
             self._call(call.loops[0], [into, w.at(at, size), into], ["0", size, "0"], [rest])
 
         self._over_rows(row)
+
+    def _adder(self, code: str) -> str:
+        """The name of the function that adds up a row as NumPy does."""
+        name, lines = pairwise_sum(code)
+        text = "\n".join(lines)
+        if text not in self.functions:
+            self.functions.append(text)
+        return name
 
     def _products(self, call: Call, node: Node, given: list[str], found: str, long: str) -> None:
         """Sums of rows by a product each; a row that is cut into pieces is alone in its strip."""

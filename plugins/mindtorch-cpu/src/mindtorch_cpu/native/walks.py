@@ -17,7 +17,7 @@ import numpy as np
 from ..workers import in_parts
 from . import compiler
 from .code_of_walks import TYPES, Code
-from .columns import added_groups, group_sums
+from .columns import grouped, of_groups
 from .direct import address_of
 from .draws import drawn_bits, kept
 from .program import DTYPES
@@ -268,7 +268,9 @@ WALKS: Final[dict[str, _Row]] = {
     "kept": _Row(kept, drawn_bits, ("f4", "f8")),
     "cumsum": _Row(_running("add"), _totals(np.add), ("f4", "f8", "i8")),
     "cumprod": _Row(_running("mul"), _totals(np.multiply), ("f4", "f8", "i8")),
-    "group_sums": _Row(group_sums, added_groups, ("f4", "f8"), 6),
+    "group_sums": _Row(of_groups("sums"), grouped("sums"), ("f4", "f8"), 6),
+    "group_dots": _Row(of_groups("dots"), grouped("dots"), ("f4", "f8"), 6),
+    "group_tops": _Row(of_groups("tops"), grouped("tops"), ("f4", "f8"), 6),
     "row_sums": _Row(row_sums, added_rows, ("f4", "f8"), 12, True),
 }
 

@@ -227,7 +227,8 @@ def _of_channels(x: Any, y: Any = None) -> Any:
     if x.shape[2] >= _SHORT:
         each = sums(x) if y is None else dots(x, y)
         return down(each[None]).reshape(-1, 1)
-    each = down((x if y is None else x * y).reshape(1, len(x), -1))
+    flat = (None if t is None else t.reshape(1, len(x), -1) for t in (x, y))
+    each = down(*flat)
     return np.add.reduce(each.reshape(x.shape[1:]), 1)[:, None]
 
 

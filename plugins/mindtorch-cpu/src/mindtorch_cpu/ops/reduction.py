@@ -36,6 +36,7 @@ from ..arrays import (
 )
 from ..large import LARGE, SOME
 from ..register import composition_of, kernel, register, rule_of
+from ..row_sums import sums_of_rows
 from ..rows import dots
 from ..short_rows import FEW_IN_ROWS, reduce_rows
 from ..summation import FEW, deviations, long_sums, mean_of_large, naive, total
@@ -87,12 +88,18 @@ def sum(self: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None)
         if axis is None and not keepdim and d not in WIDER and _in_tiles(a):
             return wrap(_by_tiles(a, _sums_of_tiles, np.add), d)
         return wrap(rounded(reduced(total(a, axis), axis, keepdim), d), d)
-    if d in WIDER:
-        return wrap(rounded(quietly(_add_reduce, a, axis, np.float32, None, keepdim), d), d)
+    data = None
     if a.size < FEW_IN_ROWS:
+        if d in WIDER:
+            return wrap(rounded(quietly(_add_reduce, a, axis, np.float32, None, keepdim), d), d)
         data = QUIET.run(_add_reduce, a, axis, None, None, keepdim)
-    else:
-        data = QUIET.run(reduce_rows, np.add, a, axis, None, keepdim)
+    elif d.category == FLOATING:
+        data = sums_of_rows(a, axis, keepdim)
+    if data is None:
+        wide = recast(a, np.float32) if d in WIDER else a
+        data = QUIET.run(reduce_rows, np.add, wide, axis, None, keepdim)
+        if wide is not a:
+            return wrap(rounded(data, d), d)
     if data.__class__ is not ndarray:
         data = np.array(data)
     elif data.ndim > 1:

@@ -11,6 +11,7 @@ from ..arrays import NUMPY_OF, QUIET, WIDER, cast, recast, recast_into, row_majo
 from ..bound_calls import Trace
 from ..compiled import FEWEST, computed, computed_rows
 from ..large import LARGE
+from ..many_columns import sums_of_groups, tops
 from ..memory_pool import POOL
 from ..native.quick import exponential
 from ..register import kernel, rule_of
@@ -82,10 +83,15 @@ def _traced(key: Hashable, trace: Trace, *, half: bool) -> tuple[Hashable, Trace
     return ((key, "in single"), rounded) if half else (key, trace)
 
 
-def _sums(x: Any) -> Any:
+def _sums(x: Any, y: Any = None) -> Any:
+    """Sums along the second dimension, of ``x * y`` where there are two."""
     if x.ndim == 2:
-        return sums(x)[:, None]
-    return (down(x) if x.shape[1] > FEW else _add_reduce(x, 1))[:, None]
+        return (sums(x) if y is None else dots(x, y))[:, None]
+    return down(x, y)[:, None] if x.shape[1] > FEW else sums_of_groups(x, 1, x.shape[1], y)
+
+
+def _tops(x: Any) -> Any:
+    return tops(x) if x.ndim == 3 else reduce_rows(np.maximum, x, 1, keepdims=True)
 
 
 def _each(out: Any, formula: Callable[..., Any], *operands: Any) -> Any:
@@ -107,19 +113,22 @@ def _log_slope(g: Any, y: Any, total: Any) -> Any:
     return np.subtract(g, np.multiply(exponential(y), total))
 
 
+def _slope(g: Any, y: Any, total: Any) -> Any:
+    return np.multiply(np.subtract(g, total), y)
+
+
 def _softmax_block(y: Any, x: Any) -> None:
-    _each(y, _exp_below, x, reduce_rows(np.maximum, x, 1, keepdims=True))
+    _each(y, _exp_below, x, _tops(x))
     np.multiply(y, 1 / _sums(y), y)
 
 
 def _log_softmax_block(y: Any, x: Any) -> None:
-    top = reduce_rows(np.maximum, x, 1, keepdims=True)
+    top = _tops(x)
     _each(y, _log_share, x, top, np.log(_sums(_each(y, _exp_below, x, top))))
 
 
 def _softmax_backward_block(out: Any, g: Any, y: Any) -> None:
-    total = dots(g, y)[:, None] if g.ndim == 2 else _sums(np.multiply(g, y, out))
-    np.multiply(np.subtract(g, total, out), y, out)
+    _each(out, _slope, g, y, _sums(g, y))
 
 
 def _log_softmax_backward_block(out: Any, g: Any, y: Any) -> None:
