@@ -293,7 +293,7 @@ def load(data):
     check that misses something shows.
     """
     read = [lambda: torch.load(io.BytesIO(data))]
-    read += [partial(torch.load, io.BytesIO(data), map_location=d) for d in ("cpu", "meta")]
+    read += [lambda d=d: torch.load(io.BytesIO(data), map_location=d) for d in ("cpu", "meta")]
     if data[:2] != b"PK":
         read += [partial(safetensors.load, data, device=d) for d in ("cpu", "meta")]
     kinds, allowed = [], 200 * len(data) + (1 << 20)
