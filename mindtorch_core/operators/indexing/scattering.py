@@ -216,7 +216,7 @@ def _index_reduce(
     along[at] = -1
     spread = index.reshape(-1).to(int64).view(along).expand(given._shape)
     reduced = fn.scatter_reduce(base, at, spread, given, reduce, include_self=include_self)
-    return reduced.view(self._shape)
+    return reduced if self._shape else reduced.view(())
 
 
 op(

@@ -430,9 +430,22 @@ def _logsumexp(self: Tensor, dim: Dims, keepdim: bool = False) -> Tensor:
     return total + top
 
 
+def _logsumexp_rule(self: Tensor, dim: Dims, keepdim: bool = False) -> TensorSpec:
+    return rules.reduction(lambda d: get_default_dtype() if d.category < FLOATING else d)(
+        self, dim, keepdim
+    )
+
+
+def _logsumexp_grad(g: Any, self: Any, result: Any, dim: Any, keepdim: bool) -> Any:
+    g, result = (unreduce(t, self._shape, dim, keepdim) for t in (g, result))
+    return g * (self - result).exp().conj()
+
+
 op(
     "logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor",
     doc="Logarithm of the sum of exponentials, without overflow.",
+    rule=_logsumexp_rule,
+    grad={"self": _logsumexp_grad},
     decomposition=_logsumexp,
     out=True,
     tags=frozenset({"reduction"}),

@@ -17,7 +17,7 @@ _SQRT_PI: Final = math.sqrt(math.pi)
 function(
     "erfinv",
     "Inverse of the error function.",
-    lambda g, result: g * (_SQRT_PI / 2) * (result * result).exp(),
+    lambda g, self: g * (_SQRT_PI / 2) * fn.erfinv(self).square().exp(),
 )
 function(
     "special_erfcx",
