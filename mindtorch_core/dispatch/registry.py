@@ -34,7 +34,7 @@ from .registration_warnings import (
 from .schema import OperatorSchema, parse_schema, split_name
 from .transactions import Transactions
 
-__all__ = ["KernelRecord", "OpEntry", "OperatorRegistry", "Registration", "registry"]
+__all__ = ["KernelRecord", "OpEntry", "OperatorRegistry", "Registration", "qualified", "registry"]
 
 WrapperFactory = Callable[[OpEntry, int, Callable[[int], Kernel]], Kernel | None]
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..dispatch.keys import ADINPLACE, AUTOGRAD, MASKS, is_grad_enabled, with_masks
-from ..dispatch.registry import registry
+from ..dispatch.registry import qualified, registry
 from ..tensors.tensor import Tensor
 from ..values.promotion import check_inplace_result
 from .packets import front
@@ -21,6 +21,7 @@ def inplace_fallback(name: str, *, recorded: bool) -> Callable[..., Any]:
         name: the functional op.
         recorded: autograd records the computation and the copy, rather than the in-place op.
     """
+    functional = qualified(name)  # such names are found at once
 
     def inplace(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
         source = self
@@ -28,9 +29,9 @@ def inplace_fallback(name: str, *, recorded: bool) -> Callable[..., Any]:
             operands = (self, *args, *kwargs.values())
             if any(getattr(a, "_keys", 0) & AUTOGRAD for a in operands):
                 source = self.clone()
-        result = front(registry.entry(name))(source, *args, **kwargs)
+        result = front(registry.entry(functional))(source, *args, **kwargs)
         check_inplace_result(self, result._shape, result._dtype)
-        copied: Tensor = front(registry.entry("copy_"))(self, result)
+        copied: Tensor = front(registry.entry("aten::copy_"))(self, result)
         return copied
 
     def below(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:

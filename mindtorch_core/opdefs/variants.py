@@ -9,7 +9,15 @@ from typing import Any, Final
 
 from ..dispatch.autocast_keys import AUTOCAST
 from ..dispatch.calls.fronts import shown_by
-from ..dispatch.keys import AUTOGRAD, FORWARD, MASKS, UNRESOLVED, is_grad_enabled, with_masks
+from ..dispatch.keys import (
+    ACTIVE,
+    AUTOGRAD,
+    FORWARD,
+    MASKS,
+    UNRESOLVED,
+    is_grad_enabled,
+    with_masks,
+)
 from ..dispatch.overrides import IN_USE, active, handle
 from ..dispatch.registry import OpEntry
 from ..tensors.autograd_state import INFERENCE
@@ -27,6 +35,9 @@ __all__ = [
     "return_type",
     "write_out",
 ]
+
+_DERIVATIVES: Final = AUTOGRAD | FORWARD
+_PLAIN: Final = frozenset({int, float, bool, str, complex, type(None)})
 
 # Makers of tensors that, as in PyTorch, say that an output had another shape.
 _TELLING: Final = frozenset({"arange", "fft_fftfreq", "fft_rfftfreq"})
@@ -83,15 +94,14 @@ def write_out(
         func = shown_by(front)
         given = {k: v for k, v in kwargs.items() if v is not None} | {"out": out}
         return handle(func, (*args, *kwargs.values(), out), args, given)
-    outs = out if isinstance(out, tuple | list) else (out,)
+    outs = (out,) if out.__class__ is Tensor or not isinstance(out, tuple | list) else out
     for each in outs:
-        if not isinstance(each, Tensor):
-            raise TypeError(
-                f"{front.__name__}(): argument 'out' must be Tensor, not {type(each).__name__}"
-            )
-    inside = MASKS.include & INFERENCE  # where nothing is recorded, even with gradients enabled
-    if not inside and is_grad_enabled():
-        _refuse_derivatives(front.__name__, _keys_among((*args, *kwargs.values(), *outs)))
+        if each.__class__ is not Tensor and not isinstance(each, Tensor):
+            told = f"argument 'out' must be Tensor, not {type(each).__name__}"
+            raise TypeError(f"{front.__name__}(): {told}")
+    keys = _keys_among(args) | _keys_among(outs) | (_keys_among(kwargs.values()) if kwargs else 0)
+    if keys & _DERIVATIVES:
+        _refuse_derivatives(front.__name__, keys)
     if elementwise:
         _refuse_overlap(outs, args)
     if "requires_grad" in kwargs and len(outs) == 1:
@@ -101,49 +111,80 @@ def write_out(
     if draw is not None and kwargs.get("device", outs[0]._device) == outs[0]._device:
         draw(outs[0], *args, generator=kwargs.get("generator"))
         return out
-    result = _without_autocast(front, args, kwargs)
+    if ACTIVE:  # autocast off: what is written into a given tensor is not made less precise
+        result = with_masks(MASKS.include & ~AUTOCAST, MASKS.keep, front, *args, **kwargs)
+    else:
+        result = front(*args, **kwargs)
+    if (
+        out.__class__ is result.__class__ is Tensor
+        and out._shape == result._shape
+        and out._dtype is result._dtype
+        and out._device is result._device
+        and "apart" not in needs
+    ):  # nothing is left to be checked
+        return out.copy_(result)
     results = result if isinstance(result, tuple) else (result,)
     if len(results) != len(outs):
         raise TypeError(
             f"{front.__name__}(): expected {len(results)} tensors in 'out', got {len(outs)}"
         )
     for each, value in zip(outs, results, strict=True):
-        if each._device is not value._device:
-            row_of(each._device.type)  # its backend may have been unloaded
-            raise RuntimeError(
-                f"Expected out tensor to have device {value._device}, but got {each._device} instead"
-            )
-        exact = "own dtype" in needs and value._dtype is args[0]._dtype
-        wanted = ("dtype",) if exact else needs
-        _check_dtype(front.__name__, value._dtype, each._dtype, wanted, elementwise)
-        if "apart" in needs:
-            _refuse_sharing(each, numel(value._shape), args)
-        if front.__name__ in _COUNTING and numel(each._shape) == numel(value._shape):
-            value = value.reshape(each._shape)
-        if each._shape != value._shape:
-            strides = pointwise_strides(value._shape, [(value._shape, value._geometry()[0])])
-            makes = "requires_grad" in kwargs and front.__name__ not in _TELLING
-            (resize if makes or "any shape" in needs else resize_out)(each, value._shape, strides)
-        each.copy_(value)
+        _write(
+            front.__name__,
+            each,
+            value,
+            args,
+            needs,
+            elementwise=elementwise,
+            makes="requires_grad" in kwargs,
+        )
     return type(result)(outs) if hasattr(result, "_fields") else out
 
 
-def _check_dtype(
-    name: str, made: dtype, out: dtype, needs: Sequence[str], elementwise: bool
+def _write(
+    name: str, out: Tensor, value: Tensor, args: tuple[Any, ...], needs: Sequence[str], *, elementwise: bool,
+    makes: bool,
+) -> None:  # fmt: skip
+    """Write a result into an output, which is given its shape; ``makes`` says whether the op is a factory.
+
+    Raises:
+        RuntimeError: if the output cannot take it.
+    """
+    exact = "own dtype" in needs and value._dtype is args[0]._dtype
+    _check(name, value, out, ("dtype",) if exact else needs, elementwise=elementwise)
+    if "apart" in needs:
+        _refuse_sharing(out, numel(value._shape), args)
+    if name in _COUNTING and numel(out._shape) == numel(value._shape):
+        value = value.reshape(out._shape)
+    if out._shape != value._shape:
+        strides = pointwise_strides(value._shape, [(value._shape, value._geometry()[0])])
+        silent = (makes and name not in _TELLING) or "any shape" in needs
+        (resize if silent else resize_out)(out, value._shape, strides)
+    out.copy_(value)
+
+
+def _check(
+    name: str, value: Tensor, out: Tensor, needs: Sequence[str], *, elementwise: bool
 ) -> None:
-    """Refuse an output that cannot be, or may not be, of another dtype than the result.
+    """Refuse an output on another device, or that cannot be, or may not be, of another dtype.
 
     Raises:
         RuntimeError: if so.
     """
+    if out._device is not value._device:
+        row_of(out._device.type)  # its backend may have been unloaded
+        raise RuntimeError(
+            f"Expected out tensor to have device {value._device}, but got {out._device} instead"
+        )
+    made, given = value._dtype, out._dtype
     for need, (said, fits) in _KINDS.items():
         if need in needs:
-            if not fits(out):
-                raise RuntimeError(said.format(name, out.label))
+            if not fits(given):
+                raise RuntimeError(said.format(name, given.label))
             return
-    if made is not out and ("dtype" in needs or not (elementwise or "cast" in needs)):
-        raise RuntimeError(f"Expected out tensor to have dtype {made}, but got {out} instead")
-    check_cast(made, out)
+    if made is not given and ("dtype" in needs or not (elementwise or "cast" in needs)):
+        raise RuntimeError(f"Expected out tensor to have dtype {made}, but got {given} instead")
+    check_cast(made, given)
 
 
 def _decides(needs: Sequence[str], args: tuple[Any, ...], out: Tensor) -> bool:
@@ -163,17 +204,22 @@ def _keys_among(values: Iterable[Any]) -> int:
     """The keys of all tensors among values of a call or in its lists."""
     found = 0
     for v in values:
-        found |= _keys_among(v) if isinstance(v, list | tuple) else getattr(v, "_keys", 0)
+        if v.__class__ is Tensor:
+            found |= v._keys
+        elif v.__class__ not in _PLAIN:
+            found |= _keys_among(v) if isinstance(v, list | tuple) else getattr(v, "_keys", 0)
     return found
 
 
 def _refuse_derivatives(name: str, keys: int) -> None:
-    """Refuse ``out=`` where gradients or tangents would be lost.
+    """Refuse ``out=`` where gradients or tangents of tensors with such keys would be lost.
 
     Raises:
         RuntimeError: if something requires grad.
         NotImplementedError: if something has a tangent.
     """
+    if MASKS.include & INFERENCE or not is_grad_enabled():
+        return  # in inference mode nothing is recorded, even with gradients enabled
     if keys & AUTOGRAD:
         raise RuntimeError(
             f"{name}(): functions with out=... arguments don't support automatic differentiation, but one "
@@ -253,13 +299,6 @@ def resize_out(out: Tensor, shape: Shape, strides: Shape | None = None) -> None:
             f"without this warning by emptying it first: t.resize_(0)",
         )
     resize(out, shape, strides)
-
-
-def _without_autocast(
-    front: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
-) -> Any:
-    """Call an op with autocast off: what is written into a given tensor is not made less precise."""
-    return with_masks(MASKS.include & ~AUTOCAST, MASKS.keep, front, *args, **kwargs)
 
 
 def return_type(entry: OpEntry) -> Callable[..., Any] | None:

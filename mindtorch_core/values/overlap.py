@@ -65,7 +65,8 @@ def refuse_repeats(t: Tensor) -> None:
     Raises:
         RuntimeError: if ``t`` is one.
     """
-    if repeats(t._shape, t._geometry()[0]):
+    strides = (t._strided or t._geometry())[0]
+    if 0 in strides and repeats(t._shape, strides):
         raise RuntimeError(
             "unsupported operation: more than one element of the written-to tensor refers to a single "
             "memory location. Please clone() the tensor before performing the operation."
