@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from ..dispatch.calls.binding import python_number
 from ..dispatch.functions import fn
-from ..dispatch.keys import DispatchKey
+from ..dispatch.keys import ACTIVE, AUTOGRAD, DispatchKey
 from ..dispatch.registry import registry
 from ..opdefs.packets import front
 from ..tensors.attached import attach
@@ -73,6 +73,10 @@ def setitem(self: Tensor, index: Any, value: Any) -> None:
                 refuse_repeats(viewed)
                 viewed.fill_(number)
                 return
+            mask = _only_mask(viewed, tensors)
+            if mask is not None and number.__class__ is not complex:
+                viewed.masked_fill_(mask, number)
+                return
             value = self.new_full((), number)
         value = _trimmed(value, len(viewed._shape) if tensors is None else 0)
         if tensors is None:
@@ -90,6 +94,20 @@ def setitem(self: Tensor, index: Any, value: Any) -> None:
     except Exception as error:
         hide(error)
         raise
+
+
+def _only_mask(viewed: Tensor, tensors: list[Tensor | None]) -> Tensor | None:
+    """A mask that alone says where a number goes, if nobody looks at how; None for other indices."""
+    mask, rank = tensors[0], len(viewed._shape)
+    if ACTIVE or viewed.__class__ is not Tensor or viewed._keys & AUTOGRAD:
+        return None
+    if mask is None or mask._dtype is not bool_:
+        return None
+    n = len(mask._shape)
+    others = any(t is not None for t in tensors[1:]) or mask._device is not viewed._device
+    if others or not n or mask._shape != viewed._shape[:n]:
+        return None
+    return mask if n == rank else mask.reshape(*mask._shape, *(1,) * (rank - n))
 
 
 def _trimmed(value: Tensor, rank: int) -> Tensor:

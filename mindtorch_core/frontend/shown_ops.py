@@ -55,6 +55,13 @@ def _of_number(func: OpOverload, args: Args, kwargs: dict[str, Any]) -> Shown | 
     return f"{packet.__name__}.{own}", args, kwargs
 
 
+def _filled(func: OpOverload, args: Args, kwargs: dict[str, Any]) -> Shown | None:
+    """For a number that is put where a mask holds."""
+    value = kwargs["value"] if "value" in kwargs else args[-1]
+    name = f"{func.overloadpacket.__name__}.Scalar"
+    return None if isinstance(value, Tensor) else (name, args, kwargs)
+
+
 def _along(func: OpOverload, args: Args, kwargs: dict[str, Any]) -> Shown | None:
     """For a reduction along dimensions; one alone is a list where the overload is for both."""
     values = dict(zip(("self", "dim", "keepdim"), args, strict=False)) | kwargs
@@ -94,6 +101,7 @@ _SHOWN: Final[dict[str, Callable[[OpOverload, Args, dict[str, Any]], Shown | Non
     "aten::_index_put_positions": _named("index_put.default"),
     "aten::_index_put_positions_": _named("index_put_.default"),
     **{f"aten::{name}{end}": _of_number for name in _OF_NUMBERS for end in ("", "_")},
+    **{f"aten::masked_fill{end}": _filled for end in ("", "_")},
     "aten::matmul": _product,
     **{f"aten::{name}": _along for name in ("sum", "mean", "prod", "all", "any")},
 }

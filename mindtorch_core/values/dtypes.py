@@ -7,6 +7,7 @@ standard library alone.
 
 from __future__ import annotations
 
+import functools
 import math
 import struct
 from array import array
@@ -286,6 +287,11 @@ def _saturate(code: str, value: float) -> bytes:
         return struct.pack("=" + code, float("inf") if value > 0 else float("-inf"))
 
 
+@functools.cache
+def _largest(d: dtype) -> float:
+    return finfo(d).max
+
+
 def checked_number(value: Any, d: dtype) -> Any:
     """A Python number that is to become an element of ``d``, as the kind of number ``d`` holds.
 
@@ -302,7 +308,7 @@ def checked_number(value: Any, d: dtype) -> Any:
     if number == value:
         infinite = abs(number) == math.inf
         if d.category == FLOATING:
-            if infinite or abs(number) <= finfo(d).max:
+            if infinite or abs(number) <= _largest(d):
                 return number
         elif not infinite:
             whole = int(number)

@@ -145,12 +145,14 @@ def result_type(*operands: Any) -> dtype:
     Operands with dimensions decide first; a zero-dimensional tensor, then a number, changes the
     result only when it is of a higher category. ``None`` operands are ignored.
     """
-    if len(operands) == 2:  # most often a tensor and a number that changes nothing
-        least = _OF_NUMBERS.get(operands[1].__class__)
-        if least is not None:
-            own: dtype | None = getattr(operands[0], "_dtype", None)
-            if own is not None and own.category >= least:
-                return own
+    own: dtype | None = getattr(operands[0], "_dtype", None)
+    if own is not None:  # most often a tensor and numbers that change nothing
+        most = own.category
+        for x in operands[1:]:
+            if x is not None and _OF_NUMBERS.get(x.__class__, COMPLEX + 1) > most:
+                break
+        else:
+            return own
     dims: dtype | None = None
     zero: dtype | None = None
     numbers: list[Any] = []

@@ -64,7 +64,8 @@ NOT_OURS = {"core", "generated", "maybe_aliasing_or_mutating"}
 PYTORCH_FORGETS = {"pointwise": ["abs_", *(f"{c}_" for c in ("eq", "ne", "lt", "le", "gt", "ge")),
                                  "floor_divide", "floor_divide_", "rsub", "_prelu_kernel",
                                  "complex", "copysign_", "gcd_", "gelu_", "hardswish",
-                                 "hardswish_", "heaviside_", "lcm_", "log_sigmoid", "mish_",
+                                 "hardswish_", "heaviside_", "lcm_", "log_sigmoid", "masked_fill",
+                                 "masked_fill_", "mish_",
                                  *(f"{name}_backward" for name in (
                                      "elu", "hardshrink", "hardsigmoid", "hardswish", "hardtanh",
                                      "leaky_relu", "log_sigmoid", "mish", "softplus", "softshrink")),
@@ -79,7 +80,6 @@ WE_LACK = {
         for name in ("gru", "lstm", "rnn_relu", "rnn_tanh")
         for overload in ("input", "data")
     },
-    "masked_fill.Scalar": {"pointwise"},
     "true_divide.Tensor": {"pointwise"},
     "index.Tensor": {"dynamic_output_shape"},
     "masked_select.default": {"dynamic_output_shape"},

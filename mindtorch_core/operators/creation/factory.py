@@ -234,11 +234,10 @@ def _like(name: str, fill: str = "", extra: str = "") -> None:
         memory_format: memory_format | None = None,
     ) -> Tensor:
         d, on, shape = dtype or self._dtype, device or self._device, self._shape
-        if memory_format is None and len(shape) < 2:
-            strides = contiguous_strides(shape)
-        else:
+        strides = plain = contiguous_strides(shape)
+        if memory_format is not None or (len(shape) > 1 and self._geometry()[0] != plain):
             strides = like_strides(shape, self._geometry()[0], memory_format)
-        if strides == contiguous_strides(shape):
+        if strides == plain:
             return getattr(fn, name)(shape, *args, dtype=d, device=on)  # type: ignore[no-any-return]
         made = fn.empty_strided(shape, strides, dtype=d, device=on)
         return fresh(getattr(made, fill)(*args or default)) if fill else made

@@ -5,11 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from ...dispatch.functions import fn
+from ...dispatch.opdef import TensorSpec
+from ...gradients.conform import sum_to
 from ...opdefs import rules
 from ...opdefs.define import EVERYWHERE, op, public
 from ...tensors.tensor import Tensor
 from ...values.dtypes import BOOL, COMPLEX, checked_number, uint8
 from ...values.promotion import result_type
+from ...values.shapes import broadcast
 from ...values.user_warnings import warn_user_once
 
 
@@ -162,6 +165,12 @@ op(
     "masked_fill(Tensor self, Tensor mask, Tensor value) -> Tensor",
     overloads=("Tensor", "Scalar"),
     doc="``input`` with ``value`` where the boolean mask holds.",
+    rule=lambda self, mask, value: _masked_fill_rule(self, mask, value),
+    grad={
+        "self": lambda g, self_shape, mask: sum_to(g.masked_fill(mask, 0), self_shape),
+        "value": lambda g, mask: fn.where(mask, g, 0).sum(),
+    },
+    tags=frozenset({"pointwise"}),
     decomposition=lambda self, mask, value: _masked_fill(self, mask, value),
     numbers=True,
     inplace=True,
@@ -169,25 +178,30 @@ op(
 )
 
 
-def _masked_fill(self: Tensor, mask: Tensor, value: Any) -> Tensor:
+def _masked_fill_rule(self: Tensor, mask: Tensor, value: Any) -> TensorSpec:
     if not hasattr(mask, "_keys"):
         raise TypeError(f"masked_fill(): argument 'mask' must be Tensor, not {type(mask).__name__}")
     if mask._dtype.category != BOOL:
         raise RuntimeError(
             f"masked_fill_ only supports boolean masks, but got mask with dtype {mask._dtype}"
         )
-    if hasattr(value, "_keys"):
-        if value._shape:
-            raise RuntimeError(
-                f"masked_fill only supports a 0-dimensional value tensor, but got tensor with "
-                f"{len(value._shape)} dimension(s)."
-            )
-        if value._dtype.category == COMPLEX and self._dtype.category != COMPLEX:
-            raise RuntimeError(
-                f"value cannot be converted to type {self._dtype.name} without overflow: it is complex"
-            )
-        value = value.to(self._dtype)
-    else:
-        value = checked_number(value, self._dtype)
+    if not hasattr(value, "_keys"):
+        checked_number(value, self._dtype)
+    elif value._shape:
+        raise RuntimeError(
+            f"masked_fill only supports a 0-dimensional value tensor, but got tensor with "
+            f"{len(value._shape)} dimension(s)."
+        )
+    elif value._dtype.category == COMPLEX and self._dtype.category != COMPLEX:
+        raise RuntimeError(
+            f"value cannot be converted to type {self._dtype.name} without overflow: it is complex"
+        )
+    return TensorSpec(broadcast(self._shape, mask._shape), self._dtype)
+
+
+def _masked_fill(self: Tensor, mask: Tensor, value: Any) -> Tensor:
+    _masked_fill_rule(self, mask, value)
+    given = hasattr(value, "_keys")
+    value = value.to(self._dtype) if given else checked_number(value, self._dtype)
     result: Tensor = fn.where(mask, value, self)
     return result.contiguous()  # whatever the operands' layouts, as PyTorch's

@@ -361,13 +361,16 @@ def as_operands_lie(data: Any, *operands: Any) -> Any:
     if data.__class__ is not ndarray or data.ndim < 2:
         return data
     arrays = [t.raw_data for t in operands if isinstance(t, Tensor)]
-    if len(arrays) == 1 and arrays[0].flags.c_contiguous:  # beside a number
-        return data
-    return in_common_order(data, *arrays)
+    shape, single = data.shape, len(arrays) == 1  # beside a number
+    for a in arrays:
+        if not a.flags.c_contiguous or (a.shape != shape and not single):
+            return in_common_order(data, *arrays)
+    return data
 
 
 _WHOLE: Final = frozenset({bool, int})
 _SCALARS: Final[dict[tuple[Any, ...], Any]] = {}
+_EXACT: Final[dict[tuple[Any, ...], Any]] = {}
 
 
 def scalar(value: Any, d: dtype) -> Any:
@@ -406,7 +409,13 @@ def exact(value: Any, d: dtype) -> Any:
     Raises:
         RuntimeError: if it does not fit the dtype.
     """
-    return scalar(checked_number(value, d), d)
+    key = (d, value.__class__, value)
+    found = _EXACT.get(key)
+    if found is None:
+        found = scalar(checked_number(value, d), d)
+        if len(_EXACT) < 1024 and (value or value.__class__ is int):  # as above
+            _EXACT[key] = found
+    return found
 
 
 def array_of(value: Any, d: dtype) -> Any:

@@ -20,17 +20,12 @@ from mindtorch_core.backend import (
     storage_extent,
 )
 
+from .addresses import address
 from .arrays import CPU, KEYS, NUMPY_OF, torch_dtype, uninitialised, wrap
 from .memory_pool import POOL
 from .twister import TwisterSource
 
 __all__ = ["RUNTIME", "CPURuntime"]
-
-
-def address(array: Any) -> int:
-    """Address of an array's first element."""
-    start: int = array.__array_interface__["data"][0]
-    return start
 
 
 @lru_cache(4096)

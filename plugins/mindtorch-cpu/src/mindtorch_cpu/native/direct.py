@@ -14,15 +14,15 @@ from __future__ import annotations
 
 import ctypes
 import functools
-import sys
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 import numpy as np
 
+from ..addresses import KNOWN
 from . import compiler, store
 
-__all__ = ["address_of", "bound"]
+__all__ = ["bound"]
 
 _FIELDS: Final = (
     "arrays", "kernel", "words", "strips", "scratch", "release", "class", "allocate", "free", "save",
@@ -270,33 +270,9 @@ class _Builtin:
 
 
 @functools.cache
-def _known() -> bool:
-    """Whether objects lie in memory as it has to know."""
-    if object.__basicsize__ != 16 or not getattr(sys, "_is_gil_enabled", lambda: True)():
-        return False
-    probe = np.zeros((3, 5), np.float32)[:, ::2]
-    words = (ctypes.c_int64 * 8).from_address(id(probe))
-    shape = tuple((ctypes.c_int64 * 2).from_address(words[4]))
-    steps = tuple((ctypes.c_int64 * 2).from_address(words[5]))
-    seen = (words[2], words[3] & 0xFFFFFFFF, shape, steps, words[7])
-    address = probe.__array_interface__["data"][0]
-    return seen == (address, 2, probe.shape, probe.strides, id(probe.dtype))
-
-
-_word_at: Final = ctypes.c_int64.from_address
-
-
-def address_of(array: Any) -> int:
-    """Where an array's first element lies; NumPy's own answer takes ten times as long."""
-    if _known():
-        return _word_at(id(array) + 16).value
-    return array.__array_interface__["data"][0]  # type: ignore[no-any-return]
-
-
-@functools.cache
 def _builtin() -> _Builtin | None:
     """The function; None where objects do not lie in memory as it has to know."""
-    return _Builtin() if _known() else None
+    return _Builtin() if KNOWN else None
 
 
 def bound(

@@ -7,8 +7,8 @@ from typing import Any, Final
 import ml_dtypes
 import numpy as np
 
+from ..addresses import address
 from .attending import GRADIENT_TENSORS, TENSORS, Attention, AttentionGradient
-from .launch import address
 from .planes import Plane, PlaneGradient
 from .sliding import Gradient, Product, Turn
 

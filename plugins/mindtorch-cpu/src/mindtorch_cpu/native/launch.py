@@ -12,6 +12,7 @@ import numpy as np
 
 from mindtorch_core.backend import get_num_threads
 
+from ..addresses import address
 from ..rows import FOLD, PIECE, ones, pieces
 from ..workers import share_out
 from .direct import bound
@@ -21,7 +22,7 @@ from .schedule import STRIP
 if TYPE_CHECKING:
     from .kernels import Kernel
 
-__all__ = ["LONGEST_SUM", "SCRATCH", "Launch", "Strides", "address", "packed", "pieces_of"]
+__all__ = ["LONGEST_SUM", "SCRATCH", "Launch", "Strides", "packed", "pieces_of"]
 
 # Elements of a call in a thread: enough that waking it does not show.
 _ELEMENTS: Final = 1 << 16
@@ -44,12 +45,6 @@ class _Scratch(threading.local):
 
 
 SCRATCH: Final = _Scratch()
-
-
-def address(array: Any) -> int:
-    """Address of an array's first element."""
-    start: int = array.__array_interface__["data"][0]
-    return start
 
 
 _ONES: Final = tuple(address(ones(np.dtype(d))) for d in ("f4", "f8"))

@@ -21,11 +21,10 @@ from . import compiler, store
 from .attending import Attention, AttentionGradient, attention_gradient_text, attention_text
 from .direct_checking import agrees, arguments
 from .kernels import KERNELS
-from .launch import address
 from .planes import Plane, PlaneGradient, plane_gradient_text, plane_text
 from .sliding import Gradient, Product, Turn, gradient_text, product_text, turn_text
 
-__all__ = ["Direct", "address", "arguments", "available", "served"]
+__all__ = ["Direct", "arguments", "available", "served"]
 
 Kind = Product | Gradient | Turn | Plane | PlaneGradient | Attention | AttentionGradient
 

@@ -14,11 +14,11 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
+from ..addresses import address
 from ..workers import in_parts
 from . import compiler
 from .code_of_walks import TYPES, Code
 from .columns import grouped, of_groups
-from .direct import address_of
 from .draws import drawn_bits, kept
 from .program import DTYPES
 from .summing import added_rows, row_sums
@@ -65,7 +65,7 @@ class WalkKernel:
 
     def __call__(self, *arguments: Any) -> bool:
         """Run it on row-major arrays and numbers; False if a position is out of range."""
-        words = [address_of(a) if isinstance(a, np.ndarray) else a for a in arguments]
+        words = [address(a) if isinstance(a, np.ndarray) else a for a in arguments]
         return not self._call(struct.pack(f"{len(words)}q", *words))
 
     def shared(self, count: int, parts: Callable[[int, int], Sequence[Any]], least: int) -> bool:

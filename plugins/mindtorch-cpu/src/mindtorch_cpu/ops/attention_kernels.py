@@ -12,10 +12,11 @@ import numpy as np
 
 from mindtorch_core.backend import get_num_threads
 
+from ..addresses import address
 from ..arrays import quietly
 from ..native.attending import GRADIENT_TENSORS, TENSORS, Attention, AttentionGradient
 from ..native.compiler import vector_bytes, vector_registers
-from ..native.synchronous import address, available, served
+from ..native.synchronous import available, served
 from ..workers import share_out
 from .sliding_products import pitch_of
 

@@ -6,11 +6,12 @@ from typing import Any, Final
 
 import numpy as np
 
+from ..addresses import address
 from ..arrays import recast_into
 from ..compiled import computed
 from ..memory_pool import POOL
 from ..native.compiler import pairs_pay
-from ..native.synchronous import address, available
+from ..native.synchronous import available
 from .sliding_products import Products, Tiles, beginning, pitch_of
 
 __all__ = ["multiply", "usable"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -12,6 +12,8 @@ from mindtorch_core.backend import FLOATING
 from ..arrays import NUMPY_OF, WIDER, as_operands_lie, cast, quietly, recast, scalar, wrap
 from ..large import in_chunks, many
 from ..register import composition_of, register, rule_of
+
+_REAL: Final = (int, float)
 
 # Of the arguments that are no tensors, a function of arrays and the numbers that are its last ones.
 Formula = Callable[..., tuple[Callable[..., Any], Sequence[float]]]
@@ -33,22 +35,30 @@ def three(name: str, formula: Formula, tensors: int = 3) -> None:
     rule, general = rule_of(name), composition_of(name)
 
     def data_of(args: Any, kwargs: Any) -> Any:
-        spec = rule(*args, **kwargs)
-        d = spec.dtype
+        first = args[0]
+        d, shape = first.raw_dtype, first.raw_shape
+        numbers = (*args[tensors:], *kwargs.values())
+        if not (plain(args, d, shape) and all(n.__class__ in _REAL for n in numbers)):
+            spec = rule(*args, **kwargs)
+            d, shape = spec.dtype, spec.shape
         if d.category != FLOATING:
             return None, d
         wide = WIDER.get(d, d)
         arrays = [cast(t, wide) for t in args[:tensors]]
-        each, numbers = formula(*args[tensors:], **kwargs)
-        arrays += [scalar(float(number), wide) for number in numbers]
+        each, factors = formula(*args[tensors:], **kwargs)
+        arrays += [scalar(float(number), wide) for number in factors]
         data = None
-        if many(arrays[0]) and _alike(args[:tensors], spec.shape):
+        if many(arrays[0]) and _alike(args[:tensors], shape):
             data = in_chunks(each, NUMPY_OF[wide], *arrays, key=each)
         if data is None:
             data = quietly(each, *arrays)
         if wide is not d:
             data = recast(data, NUMPY_OF[d])
         return as_operands_lie(data, *args[:tensors]), d
+
+    def plain(args: Any, d: Any, shape: Any) -> bool:
+        """Whether the tensors are of one shape and dtype, which are the result's."""
+        return all(t.raw_dtype is d and t.raw_shape == shape for t in args[1:tensors])
 
     def run(*args: Any, **kwargs: Any) -> Any:
         data, d = data_of(args, kwargs)

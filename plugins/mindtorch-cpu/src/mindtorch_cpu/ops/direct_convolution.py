@@ -14,11 +14,12 @@ import numpy as np
 
 from mindtorch_core.backend import ConvolutionGeometry
 
+from ..addresses import address
 from ..arrays import row_major
 from ..memory_pool import POOL
 from ..native.compiler import vector_bytes, vector_registers
 from ..native.sliding import Gradient, Turn
-from ..native.synchronous import Direct, address, arguments, served
+from ..native.synchronous import Direct, arguments, served
 from ..workers import in_parts, share_out
 from .convolution_layout import Layout
 from .sliding_products import DTYPES, Products, Tiles, beginning, even, pitch_of

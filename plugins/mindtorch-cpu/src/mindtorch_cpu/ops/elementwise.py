@@ -9,9 +9,9 @@ from typing import Any, Final
 
 import numpy as np
 
-from mindtorch_core.backend import COMPLEX, FLOATING, bfloat16, bool_, int32, to_floating
+from mindtorch_core.backend import COMPLEX, FLOATING, bfloat16, bool_, finfo, int32, to_floating
 
-from ..arrays import NUMPY_OF, WIDER, cast, in_common_order, laid_as, quietly, wrap
+from ..arrays import NUMPY_OF, TORCH_OF, WIDER, cast, in_common_order, laid_as, quietly, wrap
 from ..register import composition_of, kernel, register, rule_of
 from .functions import function, unary
 from .pointwise import Ufunc, arithmetic, binary
@@ -66,8 +66,18 @@ def nan_to_num(self: Any, nan: Any = None, posinf: Any = None, neginf: Any = Non
     if category > FLOATING or self.raw_dtype in WIDER:
         a = composition_of("nan_to_num")(self, nan, posinf, neginf).raw_data
     else:
-        a = quietly(np.nan_to_num, self.raw_data, nan=nan or 0.0, posinf=posinf, neginf=neginf)
+        a = quietly(_replaced, self.raw_data, nan or 0.0, posinf, neginf)
     return wrap(in_common_order(a, self.raw_data), self.raw_dtype)
+
+
+def _replaced(a: Any, nan: Any, posinf: Any, neginf: Any) -> Any:
+    """A copy; infinities for which there is no number become the largest ones."""
+    found = np.array(a)
+    np.copyto(found, nan, where=np.isnan(a))
+    largest = finfo(TORCH_OF[a.dtype]).max
+    for infinite, given, finite in ((np.inf, posinf, largest), (-np.inf, neginf, -largest)):
+        np.copyto(found, finite if given is None else given, where=np.equal(a, infinite))
+    return found
 
 
 @kernel("frexp.Tensor")

@@ -39,7 +39,8 @@ HOMES: Final = (
     ("group_norm", "native_group_norm native_group_norm_backward"),
     ("indexing",
      "_index_positions _index_put_positions_ _one_hot_of cat embedding gather index_add index_add_ "
-     "index_select nonzero put scatter.src scatter_.src scatter_add scatter_add_ take"),
+     "index_fill_.int_Scalar index_select nonzero put scatter.src scatter_.src scatter_add "
+     "scatter_add_ stack take"),
     ("lapack",
      "_householder_product _linalg_eigh _linalg_eigvals _linalg_svd _lu_order geqrf "
      "linalg_cholesky_ex linalg_eig linalg_inv_ex linalg_ldl_factor_ex linalg_ldl_solve "
@@ -66,7 +67,9 @@ HOMES: Final = (
     ("quantiles", "_dirichlet_grad _standard_gamma_grad"),
     ("random", "bernoulli bernoulli_p_ normal_ random_ random_.from randperm uniform_"),
     ("random_counts", "_sample_dirichlet _standard_gamma binomial poisson"),
-    ("rearranging", "flip repeat repeat_interleave.Tensor tril tril_indices triu triu_indices"),
+    ("rearranging",
+     "constant_pad_nd flip repeat repeat_interleave.Tensor roll tril tril_indices triu "
+     "triu_indices"),
     ("recurrent", "_thnn_fused_lstm_cell _thnn_fused_lstm_cell_backward_impl"),
     ("recurrent_steps", "_recurrent_steps _recurrent_steps_backward"),
     ("reduction",
@@ -88,7 +91,7 @@ HOMES: Final = (
     ("sampling", "_rrelu_slopes cauchy_ exponential_ geometric_ log_normal_ multinomial"),
     ("scans", "cummax cummin cumprod cumsum logcumsumexp"),
     ("scattering", "masked_scatter scatter_reduce.two scatter_reduce_.two"),
-    ("selection", "clamp clamp.Tensor where.self"),
+    ("selection", "clamp clamp.Tensor clamp_ clamp_.Tensor masked_fill masked_fill_ where.self"),
     ("slopes", "sigmoid_backward tanh_backward"),
     ("softmax", "_log_softmax_backward_data _softmax_backward_data log_softmax softmax"),
     ("special",
@@ -107,6 +110,6 @@ HOMES: Final = (
      "_fused_adagrad_ _fused_adagrad_.tensor_lr _fused_adam_ _fused_adam_.tensor_lr _fused_adamw_ "
      "_fused_adamw_.tensor_lr _fused_sgd_ _fused_sgd_.tensor_lr"),
     ("views",
-     "expand permute reshape select slice split split_with_sizes squeeze squeeze.dim transpose "
+     "expand permute reshape select slice split split_with_sizes squeeze squeeze.dim t transpose "
      "unbind unsqueeze view"),
 )  # fmt: skip

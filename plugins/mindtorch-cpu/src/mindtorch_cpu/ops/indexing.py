@@ -15,6 +15,7 @@ from ..arrays import (
     NUMPY_OF,
     WIDER,
     cast,
+    exact,
     laid_as,
     laid_out,
     ndarray,
@@ -27,7 +28,7 @@ from ..arrays import (
 from ..compiled import walk
 from ..large import LARGE
 from ..memory_pool import POOL
-from ..register import kernel, rule_of
+from ..register import composition_of, kernel, rule_of
 from ..workers import in_parts
 from .flat import checked, combine_at, few, gathered_positions, indexed_positions
 
@@ -72,6 +73,19 @@ def index_put(self: Any, indices: Any, values: Any, accumulate: bool = False) ->
     return self
 
 
+@kernel("index_fill_.int_Scalar")
+def index_fill_(self: Any, dim: int, index: Any, value: Any) -> Any:
+    """Write a number into slices."""
+    rule_of("index_fill.int_Scalar")(self, dim, index, value)
+    a = self.raw_data if self.raw_shape else self.raw_data.reshape(1)
+    at = (*(slice(None),) * wrap_dim(dim, a.ndim), index.raw_data.reshape(-1))
+    try:
+        a[at] = exact(value, self.raw_dtype)
+    except IndexError as error:
+        raise out_of_bounds(error) from None
+    return self
+
+
 def _add_at(self: Any, at: Any, indices: Any, values: Any) -> None:
     """Add values at positions, some of which may be the same."""
     shape = index_shape(self.raw_shape, indices)
@@ -104,7 +118,7 @@ def nonzero(self: Any) -> Any:
     """Positions of non-zero elements, those along one dimension side by side in memory."""
     if not self.raw_data.ndim:
         return wrap(np.empty((int(bool(self.raw_data)), 0), np.int64), int64)
-    return wrap(np.argwhere(self.raw_data), int64)
+    return wrap(np.array(self.raw_data.nonzero()).T, int64)
 
 
 def open_grid(index: Any, at: int) -> tuple[Any, ...]:
@@ -396,6 +410,28 @@ def cat(tensors: Any, dim: int = 0) -> Any:
     r.raw_base = None
     r.raw_autograd = None
     return r
+
+
+@kernel("stack")
+def stack(tensors: Any, dim: int = 0) -> Any:
+    """Tensors one after another along a new dimension."""
+    if tensors.__class__ is Tensor or not tensors:
+        return _stack(tensors, dim)
+    first = tensors[0].raw_data
+    shape, d, rank = first.shape, first.dtype, first.ndim + 1
+    for t in tensors:
+        a = t.raw_data
+        if a.shape != shape or a.dtype is not d or not a.flags.c_contiguous:
+            return _stack(tensors, dim)
+    if not -rank <= dim < rank or (rank > 3 and 1 in shape):
+        return _stack(tensors, dim)
+    at = dim % rank
+    wanted = (*shape[:at], 1, *shape[at:])
+    data = np.concatenate([t.raw_data.reshape(wanted) for t in tensors], at)
+    return wrap(row_major(data), tensors[0].raw_dtype)
+
+
+_stack: Any = composition_of("stack")
 
 
 def _cat_mixed(tensors: Any, dim: int) -> Any:

@@ -8,10 +8,11 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
+from ..addresses import address
 from ..arrays import row_major
 from ..native.compiler import vector_bytes, vector_registers
 from ..native.planes import Plane, PlaneGradient
-from ..native.synchronous import address, arguments, served
+from ..native.synchronous import arguments, served
 from ..workers import share_out
 from .sliding_products import DTYPES, even
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+import functools
+from typing import Any, Final
 
 import numpy as np
 
 from mindtorch_core.backend import check_repeats, check_total, int64, wrap_dim
 
-from ..arrays import NUMPY_OF, laid_as, wrap
-from ..register import kernel, rule_of
+from ..arrays import NUMPY_OF, exact, laid_as, wrap
+from ..register import composition_of, kernel, rule_of
 
 
 @kernel("flip")
@@ -20,6 +21,51 @@ def flip(self: Any, dims: Any) -> Any:
     axes = tuple(wrap_dim(d, a.ndim) for d in dims) if a.ndim else ()
     flipped = np.flip(a, axes)
     return laid_as(np.array(flipped, order="C") if spec.strides is None else flipped, spec)
+
+
+@kernel("roll")
+def roll(self: Any, shifts: Any, dims: Any = ()) -> Any:
+    """Elements moved along dimensions, those that leave at one end entering at the other."""
+    spec = rule_of("roll")(self, shifts, dims)
+    a = self.raw_data
+    moves = shifts if isinstance(shifts, list | tuple) else (shifts,)
+    along = dims if isinstance(dims, list | tuple) else (dims,)
+    data = a if along else a.reshape(-1)
+    for shift, dim in zip(moves, along or (0,), strict=True):
+        data = _rolled(data, shift, wrap_dim(dim, a.ndim) if along else 0)
+    return laid_as(data.reshape(a.shape), spec)
+
+
+def _rolled(a: Any, shift: int, at: int) -> Any:
+    n = a.shape[at] if a.ndim else 1
+    step, before = shift % max(n, 1), (slice(None),) * at
+    if not step:
+        return np.array(a, order="C")
+    out = np.empty(a.shape, a.dtype)
+    out[(*before, slice(step, None))] = a[(*before, slice(None, n - step))]
+    out[(*before, slice(None, step))] = a[(*before, slice(n - step, None))]
+    return out
+
+
+@kernel("constant_pad_nd")
+def constant_pad_nd(self: Any, pad: Any, value: Any = 0) -> Any:
+    """A number before and after dimensions, the last of them first; negative sizes cut off."""
+    spec, a = rule_of("constant_pad_nd")(self, pad, value), self.raw_data
+    if spec.strides is not None or a.dtype.names is not None:
+        return _constant_pad(self, pad, value)
+    out = np.empty(spec.shape, a.dtype)
+    out[...] = exact(value, self.raw_dtype)
+    source, target = [slice(None)] * a.ndim, [slice(None)] * a.ndim
+    for i in range(len(pad) // 2):
+        at, before, after = a.ndim - 1 - i, pad[2 * i], pad[2 * i + 1]
+        source[at] = slice(max(-before, 0), max(a.shape[at] + min(after, 0), 0))
+        size = len(range(a.shape[at])[source[at]])
+        target[at] = slice(max(before, 0), max(before, 0) + size)
+    out[tuple(target)] = a[tuple(source)]
+    return wrap(out, self.raw_dtype)
+
+
+_constant_pad: Any = composition_of("constant_pad_nd")
 
 
 @kernel("repeat")
@@ -43,10 +89,21 @@ def repeat_interleave(repeats: Any, *, output_size: int | None = None) -> Any:
     return wrap(np.repeat(np.arange(counts.size, dtype=counts.dtype), counts), repeats.raw_dtype)
 
 
+@functools.lru_cache(256)
+def _below(rows: int, columns: int, diagonal: int) -> Any:
+    """Which elements are on and below a diagonal."""
+    return np.tri(rows, columns, diagonal, dtype=bool)
+
+
+# Elements of a triangle that is remembered.
+_FEW: Final = 1 << 12
+
+
 def _triangle(name: str) -> None:
     def kept(rows: int, columns: int, diagonal: int) -> Any:
         # Elements on and below a diagonal; those above another are the rest.
-        below = np.tri(rows, columns, diagonal - (name == "triu"), dtype=bool)
+        find = _below if rows * columns <= _FEW else _below.__wrapped__
+        below = find(rows, columns, diagonal - (name == "triu"))
         return below if name == "tril" else ~below
 
     @kernel(name)

@@ -9,11 +9,20 @@ import numpy as np
 
 from mindtorch_core.backend import BOOL, COMPLEX, FLOATING, Tensor, dtype, result_type
 
-from ..arrays import WIDER, as_operands_lie, cast, exact, quietly, scalar, wrap
+from ..arrays import (
+    WIDER,
+    as_operands_lie,
+    cast,
+    exact,
+    quietly,
+    row_major,
+    scalar,
+    wrap,
+)
 from ..compiled import computed
 from ..large import many
 from ..memory_pool import POOL
-from ..register import kernel
+from ..register import composition_of, kernel
 from ..zeros import ODD, bounded
 from .pointwise import large, recover, refuse
 
@@ -29,18 +38,51 @@ def _chosen(value: Any, d: dtype) -> Any:
 def where(condition: Any, self: Any, other: Any) -> Any:
     """Elements of one or the other operand."""
     d = result_type(self, other)
-    a, b = _chosen(self, d), _chosen(other, d)
     c = condition.raw_data
     if c.dtype != np.bool_:
         refuse("where.self", condition, self, other)
         c = c.astype(np.bool_)
+    return _either(c, _chosen(self, d), _chosen(other, d), d, condition, self, other)
+
+
+def _either(c: Any, a: Any, b: Any, d: dtype, *operands: Any) -> Any:
+    """Elements of one or the other array, as operands lie that broadcast with each other."""
     if many(c) and (data := _chosen_at_once(c, a, b)) is not None:
         return wrap(data, d)
     try:
         data = np.where(c, a, b)
     except ValueError as error:
         data = recover(error, np.where, c, a, b)
-    return wrap(as_operands_lie(data, condition, self, other), d)
+    return wrap(as_operands_lie(data, *operands), d)
+
+
+@kernel("masked_fill")
+def masked_fill(self: Any, mask: Any, value: Any) -> Any:
+    """Elements, and a number where a mask holds; in row-major order whatever the operands' is."""
+    if isinstance(value, Tensor) or not isinstance(mask, Tensor):
+        return _masked_fill(self, mask, value)
+    c, d = mask.raw_data, self.raw_dtype
+    if c.dtype != np.bool_:
+        return _masked_fill(self, mask, value)
+    made = _either(c, exact(value, d), self.raw_data, d, mask, self)
+    made.raw_data = row_major(made.raw_data)
+    return made
+
+
+@kernel("masked_fill_")
+def masked_fill_(self: Any, mask: Any, value: Any) -> Any:
+    """The same in place."""
+    if isinstance(value, Tensor) or not isinstance(mask, Tensor):
+        return _masked_fill_(self, mask, value)
+    c, a = mask.raw_data, self.raw_data
+    if c.dtype != np.bool_ or c.shape != a.shape or many(a):
+        return _masked_fill_(self, mask, value)
+    np.copyto(a, exact(value, self.raw_dtype), where=c)
+    return self
+
+
+_masked_fill: Any = composition_of("masked_fill")
+_masked_fill_: Any = composition_of("masked_fill_")
 
 
 def _chosen_at_once(c: Any, *operands: Any) -> Any:
@@ -77,6 +119,19 @@ def clamp(self: Any, min: Any = None, max: Any = None) -> Any:
     if max is not None:
         data = _limited(np.minimum, data, max, d)
     return wrap(as_operands_lie(data, self, min, max), d)
+
+
+@kernel("clamp_", "clamp_.Tensor")
+def clamp_(self: Any, min: Any = None, max: Any = None) -> Any:
+    """The same in place."""
+    made = clamp(self, min, max)
+    if made.raw_dtype is not self.raw_dtype or made.raw_shape != self.raw_shape:
+        return _clamp_(self, min, max)
+    np.copyto(self.raw_data, made.raw_data)
+    return self
+
+
+_clamp_: Any = composition_of("clamp_")
 
 
 def _within(a: Any, low: Any, high: Any, d: dtype) -> Any:

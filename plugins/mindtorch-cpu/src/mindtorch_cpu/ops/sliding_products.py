@@ -9,10 +9,11 @@ from typing import Any, Final
 
 import numpy as np
 
+from ..addresses import address
 from ..native.compiler import vector_bytes, vector_registers
 from ..native.launch import SCRATCH
 from ..native.sliding import Product, vectors_beside
-from ..native.synchronous import address, arguments, served
+from ..native.synchronous import arguments, served
 from ..processor import first_cache
 from ..workers import share_out
 

@@ -143,6 +143,15 @@ def transpose(self: Any, dim0: int, dim1: int) -> Any:
     return general("transpose", self, dim0, dim1)
 
 
+@kernel("t")
+def t(self: Any) -> Any:
+    """A matrix with its dimensions exchanged."""
+    data = self.raw_data.T
+    if data.ndim == 2 and data.size:
+        return view_around(self, data, data.shape, KEYS)
+    return general("t", self)
+
+
 @kernel("permute")
 def permute(self: Any, dims: Any) -> Any:
     """Dimensions in another order."""
