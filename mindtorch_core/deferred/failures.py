@@ -14,8 +14,9 @@ from ..values.shapes import show
 from .demand import claim_key
 from .trace import Entry, RecordedOp, called_at, location_of, tensors_of
 
-__all__ = ["FAILURES", "Failed", "error_from", "error_of", "failure_in"]
+__all__ = ["FAILURES", "PIPELINE", "Failed", "error_from", "error_of", "failure_in"]
 
+PIPELINE: Final = "the pipeline"  # who launches an op, as errors say it
 
 # All of them; they leave it as they die.
 FAILURES: Final[set[weakref.ref[Failed]]] = set()
@@ -74,18 +75,21 @@ def failure_in(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Failed | None:
     return None
 
 
-def error_of(entry: Entry, cause: BaseException, others: int = 0) -> PipelineError:
+def error_of(
+    entry: Entry, cause: BaseException, others: int = 0, by: str = PIPELINE
+) -> PipelineError:
     """What is said of an op that failed, with its cause.
 
     Args:
         entry: the op.
         cause: what went wrong.
         others: how many ops failed with it, where nobody knows which one went wrong.
+        by: who launched it.
     """
     given = tensors_of((*entry.args, *entry.kwargs.values()))
     where = entry.code, entry.instruction
     operands = [(t._shape, t._dtype) for t in given]
-    return error_from(entry.op, operands, where, cause, others)
+    return error_from(entry.op, operands, where, cause, others, by)
 
 
 def error_from(
@@ -94,6 +98,7 @@ def error_from(
     where: tuple[CodeType, int],
     cause: BaseException,
     others: int = 0,
+    by: str = PIPELINE,
 ) -> PipelineError:
     """The same for an op whose operands are gone.
 
@@ -103,6 +108,7 @@ def error_from(
         where: its place in the user's code.
         cause: what went wrong.
         others: how many ops failed with it, where nobody knows which one went wrong.
+        by: who launched it.
     """
     if isinstance(cause, MemoryError):
         cause = out_of_memory(op.name, cause)
@@ -121,7 +127,7 @@ def error_from(
     if others:
         launched += f" as one with {others} more, any of which may be the cause"
     text = (
-        f"{shown} failed when the pipeline launched {launched}: {type(cause).__name__}: {cause}\n"
+        f"{shown} failed when {by} launched {launched}: {type(cause).__name__}: {cause}\n"
         f"  recorded at: {location}"
     )
     if operands is not None:

@@ -11,7 +11,7 @@ from ..tensors.storage import Storage
 from ..tensors.tensor import Tensor
 from ..values.errors import PipelineError
 from .collected import Collected, Omitted
-from .failures import FAILURES, Failed, error_from, error_of, failure_in
+from .failures import FAILURES, PIPELINE, Failed, error_from, error_of, failure_in
 from .owners import Owners, owners_of
 from .planning import Part, backend_of, warn_of_plan
 from .programs.checks import Unchecked
@@ -188,8 +188,10 @@ class Launch:
                 self.marked.append(s)
         self.entries[i] = None
 
-    def _failed(self, entry: Entry, cause: BaseException, others: int = 0) -> Failed:
-        error = error_of(entry, cause, others)
+    def _failed(
+        self, entry: Entry, cause: BaseException, others: int = 0, by: str = PIPELINE
+    ) -> Failed:
+        error = error_of(entry, cause, others, by)
         self._failures += 1
         self.first = self.first or error
         failed = Failed(error)
@@ -344,9 +346,10 @@ class Launch:
             self._donated = getattr(compute, "donated", False)
             self.under_way = step.entries
             self.running = True
-            given = compute()
-            if given is None:
-                raise TypeError(f"{who} gave None for the results of a step")
+            given: Any = compute()
+            if isinstance(given, Tensor) or not hasattr(given, "__iter__"):
+                gave = "None" if given is None else f"an object of {type(given).__qualname__}"
+                raise TypeError(f"{who} gave {gave} for the results of a step")
             results = list(given)
             if len(results) > len(entries):
                 raise RuntimeError(f"{who} gave {len(results)} results for {len(entries)} entries")
@@ -362,7 +365,7 @@ class Launch:
             if not pure:  # what the step has written, nobody knows
                 for entry in entries:
                     if failed is None:
-                        self._failed(entry, cause, len(entries) - 1)
+                        self._failed(entry, cause, len(entries) - 1, who)
                     else:
                         self._fail(entry.outs, failed)
                 return None

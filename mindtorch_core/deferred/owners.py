@@ -112,9 +112,8 @@ def owners_of(compute: Callable[[], Any] | None, entries: Sequence[Entry]) -> Ow
     donated = getattr(compute, "donated", False)
     operands = getattr(compute, "operands", None)
     if operands is None:
-        made = {id(t) for e in entries for t in e.outs}
         given = (t for e in entries for t in tensors_of((*e.args, *e.kwargs.values())))
-        operands = [] if donated else [t for t in given if id(t) not in made]
+        operands = () if donated else given  # those that the step makes have no memory yet
     return Owners(operands, donated=donated)
 
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from ..runtime import Runtime
 from ..values.devices import TABLE
 from ..values.shapes import numel
-from .dependence import memory_of
+from .dependence import bound_to_order, memory_of
 from .frames import user_place
 from .programs.planned import compiled_plan
 from .trace import COPIES, Batch, Entry, Plan, Share, Step, tensors_of
@@ -69,6 +69,7 @@ def _planned(
         if not isinstance(plan.steps, list):  # else it stays the backend's own
             plan.steps = [*plan.steps]
         covered = _covered(plan.steps, entries)
+        _check_order(plan.steps, entries)
     except Exception as error:  # noqa: BLE001 (whatever it is, nothing was launched yet)
         warn_of_plan(device, error)
         return Part(positions, None)
@@ -127,6 +128,61 @@ def _covered(steps: Iterable[Step | None], entries: Sequence[Entry | None]) -> s
     return covered
 
 
+def _check_order(steps: Iterable[Step | None], entries: Sequence[Entry | None]) -> None:
+    """See to it that what reads memory, and what writes it, stays in program order.
+
+    What reads what is still to be made is told of when it is launched.
+
+    Raises:
+        ValueError: if it does not.
+    """
+    order: dict[int, list[int]] = {}
+    last, sorted_steps = -1, True
+    for at, step in enumerate(steps):
+        for i in () if step is None else (*step.entries, *step.borrowed):
+            order.setdefault(i, []).append(at)
+            sorted_steps = sorted_steps and i > last
+            last = i
+    if sorted_steps or not bound_to_order(e for e in entries if e is not None):
+        return
+    wrote: dict[
+        object, tuple[int, int]
+    ] = {}  # by what is changed: the entry, and the last step that has it
+    read: dict[object, tuple[int, int]] = {}
+    for i, entry in enumerate(entries):
+        if entry is None or i not in order or entry.op.view:
+            continue
+        gives, takes = _touched(entry)
+        first, end = order[i][0], order[i][-1]
+        before = [wrote[m] for m in gives | takes if m in wrote]
+        before += [read[m] for m in gives if m in read]
+        for other, at in before:
+            if first < at and (late := entries[other]) is not None:
+                raise ValueError(
+                    f"{entry.op.name} recorded at {entry.location} stands before {late.op.name} recorded at "
+                    f"{late.location}, though one of both changes what the other goes by"
+                )
+        for m in takes - gives:
+            read[m] = max(read.get(m, (i, end)), (i, end), key=itemgetter(1))
+        for m in gives:
+            wrote[m] = i, end
+            read.pop(m, None)
+
+
+def _touched(entry: Entry) -> tuple[set[object], set[object]]:
+    """What an op changes, and what it goes by: memory, random numbers, what nobody has told."""
+    op = entry.op
+    gives: set[object] = {id(memory_of(t)) for t in entry.outs}
+    takes: set[object] = {
+        id(memory_of(t)) for t in tensors_of((*entry.args, *entry.kwargs.values()))
+    }
+    if op.definition is None:
+        gives.add("what nobody has told")
+    elif op.definition.traits.random:
+        gives.add(f"random numbers of {op.share[0]}")
+    return gives, takes
+
+
 def _divided(entries: Sequence[Entry | None]) -> list[tuple[Share, list[int]]]:
     """The backends' shares in an order in which they can run, each share in program order.
 
@@ -140,15 +196,8 @@ def _divided(entries: Sequence[Entry | None]) -> list[tuple[Share, list[int]]]:
     for i, entry in enumerate(entries):
         if entry is None:
             continue
-        op, share = entry.op, entry.op.share
-        gives: set[object] = {id(memory_of(t)) for t in entry.outs}
-        takes: set[object] = {
-            id(memory_of(t)) for t in tensors_of((*entry.args, *entry.kwargs.values()))
-        }
-        if op.definition is None:
-            gives.add("what nobody has told")
-        elif op.definition.traits.random:
-            gives.add(f"random numbers of {share[0]}")
+        share = entry.op.share
+        gives, takes = _touched(entry)
         before = [wrote[m] for m in gives | takes if m in wrote]
         before += [at for m in gives for at in read.get(m, ())]
         level = max((at + (other != share) for at, other in before), default=0)

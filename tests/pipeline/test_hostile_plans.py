@@ -1,6 +1,7 @@
 """Plans that break the rules of the interface itself: nothing is lost without a word, and nothing hangs."""
 
 import inspect
+import re
 import warnings
 
 import pytest
@@ -246,3 +247,82 @@ def test_a_write_may_be_told_by_a_tensor_over_the_memory(planned):
     with torch.pipeline():
         x.add_(1)
     assert x.tolist() == [2, 2]
+
+
+def test_an_operand_that_the_step_writes_is_no_result(planned):
+    planned(in_one(lambda r, e: [r[0], e[0].args[0]]))
+    x = torch.ones(2)
+    with (  # noqa: PT012 (what fails is the end of the block)
+        pytest.raises(torch.PipelineError, match=f"aten::exp failed .* {BACKEND} .* an operand"),
+        torch.pipeline(),
+    ):
+        x.add_(1)
+        y = x.exp()
+    assert x.tolist() == [2, 2]
+    with pytest.raises(torch.PipelineError, match="aten::exp failed"):
+        y.tolist()
+
+
+@pytest.mark.parametrize("given", [17, torch.ones(2)], ids=["a number", "a tensor"])
+@pytest.mark.parametrize("writes", [False, True])
+def test_what_is_no_list_of_results_is_told_with_the_backend(planned, given, writes):
+    planned(lambda e: Plan([Step((0, 1), lambda: given)]))
+    x = torch.ones(2)
+    told = rf"{BACKEND}.* gave an object of \w+ for the results of a step"
+    caught = (
+        pytest.raises(
+            torch.PipelineError, match=f"failed when {BACKEND}.*as one with 1 more.*{told}"
+        )
+        if writes
+        else pytest.warns(RuntimeWarning, match=told)
+    )
+    with caught, torch.pipeline():
+        y = x + 1
+        z = y.mul_(2) if writes else y * 2
+    if not writes:
+        assert z.tolist() == [4, 4]
+
+
+OTHER = torch.ones(2)
+ORDERS = {
+    "a read after the write": (lambda x: [x.add_(1), x * 3], True),
+    "a read before the write": (lambda x: [x * 3, x.add_(1)], True),
+    "two writes": (lambda x: [x.add_(1), x.mul_(3)], True),
+    "a write through a view": (lambda x: [x * 3, x[:1].add_(1)], True),
+    "random numbers": (lambda x: [torch.rand(2), torch.rand(2)], True),
+    "reads": (lambda x: [x + 1, x * 3], False),
+    "parts of two memories": (lambda x: [x[:1] + 1, OTHER.zero_()], False),
+}
+
+
+@pytest.mark.parametrize(("block", "matters"), ORDERS.values(), ids=ORDERS)
+@pytest.mark.parametrize("borrows", [False, True])
+def test_writes_and_draws_stay_in_program_order(planned, block, matters, borrows):
+    """What a plan puts elsewhere would be computed with other numbers, and nobody would know."""
+    torch.manual_seed(0)
+    wanted = [t.tolist() for t in block(torch.ones(2))]
+
+    def plan(entries):
+        last = len(entries) - 1
+        rest = Step(tuple(range(last)))
+        if borrows:
+            return Plan([Step((), borrowed=(last,)), rest, Step((last,))])
+        return Plan([Step((last,)), rest])
+
+    planned(plan)
+    x = torch.ones(2)
+    torch.manual_seed(0)
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        with torch.pipeline():
+            found = block(x)
+    assert [t.tolist() for t in found] == wanted
+    told = [str(w.message) for w in said]
+    if matters:
+        assert len(told) == 1
+        where = rf"recorded at {__file__}:\d+"
+        assert re.search(
+            rf"{BACKEND}.*aten::\w+.* {where} stands before aten::\w+.* {where}", told[0]
+        )
+    else:
+        assert told == []
