@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager, ContextDecorator, nullcontext
 from typing import Any
 
 from .absent import names_of
-from .compiled_calls import CALLS
+from .compiled_calls import CALLS, refuse_in_fullgraph
 from .compiled_module import OptimizedModule
 from .compiled_report import explain
 from .compiler import (
@@ -105,6 +105,7 @@ mark_dynamic = maybe_mark_dynamic = mark_unbacked = mark_static
 
 def graph_break(msg: str = "") -> None:
     """End a graph here, where a function of ``torch.compile`` is being recorded for a backend that is one."""
+    refuse_in_fullgraph("torch._dynamo.graph_break() is called")
     if CALLS.recorder is not None:
         CALLS.recorder.run("graph_break")
 

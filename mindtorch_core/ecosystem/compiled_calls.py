@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import dis
 import functools
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from types import CodeType
 from typing import Any, Final, TypeVar
 
 from ..deferred import Pipeline, current_pipeline, pipeline_context
 from ..deferred.context import END_OF_BLOCK
 from ..deferred.replay.sites import Site
+from ..deferred.trace import location_of
 from ..dispatch.keys import MASKS
 from ..tensors.tensor import Tensor
 from ..utils._pytree import tree_iter
@@ -20,11 +23,17 @@ from .compiled_handlers import catches
 from .compiler_errors import Unsupported
 from .compiler_settings import COUNTERS
 
-__all__ = ["CALLS", "compiled_call", "generation", "reset"]
+__all__ = ["CALLS", "compiled_call", "generation", "refuse_in_fullgraph", "reset"]
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 _LEARNING: Final = 4  # calls until a known trace is replayed
 _TRIALS: Final = 3  # of each way, for the choice between them
+# What ends a graph besides branches, as `Pipeline.stats` has it.
+_ENDS: Final = frozenset({
+    "allclose()", "backward()", "equal()", "grad()", "is_nonzero()", "repr()", "tolist()",
+})  # fmt: skip
+_LOOKS: Final = frozenset({"bool()", "float()", "int()", "item()"})
+_WITHIN: Final = "CALL", "CACHE", "COMPARE", "LOAD", "PRECALL", "PUSH", "TO_BOOL", "UNARY"
 _VARIANTS: Final = 16  # by shapes and dtypes of the arguments
 
 
@@ -34,11 +43,13 @@ class _Calls(threading.local):
     Attributes:
         stance: ``force_eager`` has them called as they are.
         disabled: whether a function is running for which compilation is switched off.
+        compiling: ``parts`` while a compiled function is running, ``fullgraph`` where it is to be one graph.
         recorder: what records graphs of the function that is running, if something does.
     """
 
     stance = "default"
     disabled = False
+    compiling = ""
     recorder: Any = None
 
 
@@ -122,8 +133,13 @@ def compiled_call(fn: _F, *, fullgraph: bool = False) -> _F:
             if catches(fn, *args, *kwargs.values()):
                 variant.always = True
         plain = variant.always or (not fullgraph and variant.next_is_plain())
+        before = CALLS.compiling
         start = time.perf_counter()
-        result = fn(*args, **kwargs) if plain else _block(fn, variant, fullgraph, args, kwargs)
+        CALLS.compiling = "fullgraph" if fullgraph else "parts"
+        try:
+            result = fn(*args, **kwargs) if plain else _block(fn, variant, fullgraph, args, kwargs)
+        finally:
+            CALLS.compiling = before
         variant.took(plain, time.perf_counter() - start)
         return result
 
@@ -152,8 +168,8 @@ def _block(
         raise cause from None
     if watched is not None and not (variant.calls and watched.counts.only(END_OF_BLOCK)):
         stats = watched.stats()
-        lines = [line for line in stats["flush_lines"] if not line.startswith("end of block")]
-        if fullgraph and lines:
+        lines = [*dict.fromkeys(_ends_of_graphs(watched))] if fullgraph else []
+        if lines:
             raise Unsupported(
                 f"torch.compile(fullgraph=True): {getattr(fn, '__qualname__', fn)} cannot be one graph, "
                 f"as it looks at values before its end: {', '.join(lines)}"
@@ -161,6 +177,36 @@ def _block(
         if not variant.calls:
             _count(stats)
     return result
+
+
+def refuse_in_fullgraph(what: str) -> None:
+    """Refuse what ends a graph where a function is to be one.
+
+    Raises:
+        Unsupported: in a call of such a function.
+    """
+    if CALLS.compiling == "fullgraph":
+        raise Unsupported(f"torch.compile(fullgraph=True): {what}: a graph ends there")
+
+
+def _ends_of_graphs(pipe: Pipeline) -> Iterator[str]:
+    """The lines of a block that end a graph of PyTorch's, too: numbers and sizes in it may depend on data."""
+    for reason, code, instruction in pipe.counts.counted:
+        if reason in _ENDS or (reason in _LOOKS and _branches(code, instruction)):
+            yield f"{reason} at {location_of(code, instruction)}"
+
+
+def _branches(code: CodeType, instruction: int) -> bool:
+    """Whether what an instruction looked at decides on a branch, there or in an expression of few calls.
+
+    An ``assert`` is none.
+    """
+    steps = (step for step in dis.get_instructions(code) if step.offset >= instruction)
+    jump = next((step for step in steps if not step.opname.startswith(_WITHIN)), None)
+    if jump is None or "JUMP" not in jump.opname or "IF" not in jump.opname:
+        return False
+    after = next((step for step in steps if step.opname != "NOT_TAKEN"), jump)
+    return "AssertionError" not in (after.argrepr, after.argval) and "ASSERTION" not in after.opname
 
 
 def _pipeline(site: Site) -> Pipeline:

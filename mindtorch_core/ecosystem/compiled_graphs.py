@@ -84,6 +84,7 @@ def graph_call(
 
         COUNTERS["frames"]["total"] += 1
         CALLS.recorder = recorder = Recorder(run, breaks)
+        before, CALLS.compiling = CALLS.compiling, "parts"
         CALLS.disabled = True
         try:
             try:
@@ -94,7 +95,7 @@ def graph_call(
                 raise
             recorder.run(None)
         finally:
-            CALLS.disabled, CALLS.recorder = False, None
+            CALLS.disabled, CALLS.recorder, CALLS.compiling = False, None, before
         COUNTERS["frames"]["ok"] += 1
         return result
 

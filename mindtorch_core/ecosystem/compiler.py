@@ -11,7 +11,7 @@ from ..tensors.tensor import Tensor
 from ..utils._pytree import tree_map
 from ..values.interrupts import leaving
 from .absent import names_of
-from .compiled_calls import CALLS, compiled_call, reset
+from .compiled_calls import CALLS, compiled_call, refuse_in_fullgraph, reset
 from .compiler_backends import GraphBackend, function_of, list_backends, lookup_backend
 from .compiler_options import check_options, list_mode_options
 
@@ -67,7 +67,9 @@ def compile(  # the name is PyTorch's
 
     Args:
         model: a function, a module or a class; without one, this is a decorator.
-        fullgraph: raise `RuntimeError` if something looks at a value before the end of the call.
+        fullgraph: raise `RuntimeError` where one graph is not enough: if values decide on a branch, or
+            `allclose`, `equal`, a backward pass, a call of a function with `disable` or the like stands
+            before the end of the call. Numbers that are computed with, and sizes, may depend on values.
         dynamic: a bool or None; sizes are never assumed.
         backend: ``inductor``, ``eager``, ``aot_eager`` or ``cudagraphs``, which mean the same here; by
             default what `set_default_backend` said. Or a function of your own, or the name of one that
@@ -161,14 +163,17 @@ def disable(fn: Any = None, recursive: bool = True, *, reason: str | None = None
 
     @functools.wraps(fn)
     def plain(*args: Any, **kwargs: Any) -> Any:
-        before = CALLS.disabled
-        CALLS.disabled = True
+        refuse_in_fullgraph(
+            f"{getattr(fn, '__qualname__', fn)}() is called, which is not to be compiled"
+        )
+        before, compiling = CALLS.disabled, CALLS.compiling
+        CALLS.disabled, CALLS.compiling = True, ""
         try:
             if CALLS.recorder is not None:
                 return CALLS.recorder.apart(fn, args, kwargs)
             return fn(*args, **kwargs)
         finally:
-            CALLS.disabled = before
+            CALLS.disabled, CALLS.compiling = before, compiling
 
     plain._torchdynamo_disable_recursive = True  # type: ignore[attr-defined]
     return plain
@@ -212,8 +217,8 @@ def wrap_numpy(fn: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def is_compiling() -> bool:
-    """False: nothing is being compiled."""
-    return False
+    """Whether a function that was given to `compile` is running: what it does is what is compiled."""
+    return CALLS.compiling != ""
 
 
 is_dynamo_compiling = is_compiling

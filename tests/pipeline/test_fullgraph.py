@@ -1,0 +1,117 @@
+"""What `torch.compile(fullgraph=True)` takes as one graph: what PyTorch does."""
+
+import pytest
+
+import mindtorch_core as mt
+
+
+def masked(torch, x):
+    y = x.clone()
+    y[x > 0] = 5
+    return y
+
+
+WITH_ASSERTS = """
+def asserted(torch, x):
+    assert x.sum() > 0
+    assert x.sum().item() > 0, "a number"
+    return x
+"""
+exec(WITH_ASSERTS, made := {})  # pytest would make branches of them
+asserted = made["asserted"]
+
+
+def doubled(torch, x):
+    while x.sum() < 100:
+        x = x * 2
+    return x
+
+
+def graph_break(torch, x):
+    torch._dynamo.graph_break()
+    return x + 1
+
+
+def disabled(torch, x):
+    return torch.compiler.disable(lambda x: x + 1)(x)
+
+
+def backward(torch, x):
+    y = x.clone().requires_grad_()
+    (y * 2).sum().backward()
+    return y.grad
+
+
+WHOLE = {
+    "numbers": lambda torch, x: x * x.sum().item() + float(x[0]) + int(x[1]) + bool(x[2]),
+    "a number as result": lambda torch, x: x.sum().item() * 2 + 1,
+    "sizes": lambda torch, x: x[: int(x.sum())] + torch.arange(x.long().sum().item()),
+    "shapes": lambda torch, x: [x.nonzero(), x[x > 0], x.unique(), torch.where(x > 0)],
+    "masks": masked,
+    "repeats": lambda torch, x: x.repeat_interleave(torch.tensor([1, 2, 3])),
+    "asserts": asserted,
+    "compiling": lambda torch, x: x + torch.compiler.is_compiling(),
+}
+BROKEN = {
+    "a branch": lambda torch, x: x if x.sum() > 0 else -x,
+    "a branch on a number": lambda torch, x: x if x.sum().item() > 0 else -x,
+    "a bool of a bool": lambda torch, x: x if bool(x.sum() > 0) else -x,
+    "and": lambda torch, x: (x.sum() > 0 and 3) or 4,
+    "a loop": doubled,
+    "equal": lambda torch, x: x if torch.equal(x, x) else -x,
+    "allclose": lambda torch, x: x if torch.allclose(x, x + 1) else -x,
+    "backward": backward,
+    "graph_break": graph_break,
+    "disable": disabled,
+}
+
+
+def plain(result):
+    if isinstance(result, list | tuple):
+        return [*map(plain, result)]
+    return result.tolist() if hasattr(result, "tolist") else result
+
+
+def called(torch, fn, times=1):
+    compiled = torch.compile(lambda x: fn(torch, x), fullgraph=True, backend="eager")
+    return [plain(compiled(torch.ones(3))) for _ in range(times)]
+
+
+@pytest.mark.parametrize("fn", WHOLE.values(), ids=WHOLE)
+def test_values_may_be_computed_with(fn):
+    compiling = 1 if fn is WHOLE["compiling"] else 0
+    assert (
+        called(mt, fn, 6) == [plain(fn(mt, mt.ones(3))) if not compiling else [2.0, 2.0, 2.0]] * 6
+    )
+
+
+@pytest.mark.parametrize("fn", BROKEN.values(), ids=BROKEN)
+def test_what_ends_a_graph_is_refused(fn):
+    with pytest.raises(mt._dynamo.exc.Unsupported, match=r"torch\.compile\(fullgraph=True\): "):
+        called(mt, fn)
+
+
+@pytest.mark.parametrize("fn", [*WHOLE.values(), *BROKEN.values()], ids=[*WHOLE, *BROKEN])
+def test_pytorch_takes_and_refuses_the_same(fn):
+    torch = pytest.importorskip("torch")
+    torch._dynamo.reset()
+    if fn in WHOLE.values():
+        assert called(torch, fn) == called(mt, fn)
+    else:
+        with pytest.raises(torch._dynamo.exc.TorchDynamoException):
+            called(torch, fn)
+
+
+def test_whether_something_is_compiled():
+    asked = mt.compiler.is_compiling
+    compiled = mt.compile(lambda: [asked(), mt.compiler.disable(asked)(), asked()])
+    with mt.compiler.set_stance("force_eager"):
+        assert compiled() == [False, False, False]
+    for _ in range(12):  # as blocks, and plainly
+        assert compiled() == [True, False, True]
+    assert not asked()
+    graphs = mt.compile(lambda x: (x + 1, asked()), backend=lambda graph, inputs: graph.forward)
+    assert graphs(mt.ones(1))[1] is True
+    with pytest.raises(ZeroDivisionError):
+        mt.compile(lambda: 1 // 0)()
+    assert not asked()
