@@ -14,6 +14,7 @@ from ..tensors.tensor import Tensor
 from ..utils._pytree import TreeSpec, tree_flatten, tree_leaves
 from ..values.errors import CaptureError
 from ..values.forks import fork_safe
+from .captured_guards import kind_of
 from .captured_names import is_fixed
 from .captured_recorder import Recorder
 from .captured_step import Step
@@ -141,22 +142,7 @@ class _Captured:
         pipe, settings = Recorder(), Settings()
         around = Surroundings(self._fn, leaves)
         result = pipe.run(self._fn, args, kwargs)
-        why = pipe.refusal()
-        for i, value in enumerate(leaves):
-            if why is None and is_array(value):
-                why = f"argument {i} is an array, whose numbers may change: pass a tensor"
-        for value in tree_leaves(result):
-            if why is None and not (
-                isinstance(value, Tensor)
-                or is_fixed(value)
-                or around.holds(value)
-                or any(value is each for each in leaves)
-            ):
-                why = (
-                    f"it returns an object of {type(value).__qualname__}, which would be the same one in "
-                    f"each call: return tensors, in tuples, lists or dicts, or register the class with "
-                    f"torch.utils._pytree.register_pytree_node()"
-                )
+        why = pipe.refusal() or _unfit(leaves, result, around, settings)
         if why is None:
             changed, last = around.changes(), self._last
             around.forget_logs()
@@ -191,3 +177,34 @@ class _Captured:
             f"the attribute `result` of this error",
             result,
         )
+
+
+def _unfit(leaves: list[Any], result: Any, around: Surroundings, settings: Settings) -> str | None:
+    """Why later calls could not do what a call has done, whatever it has computed; None where they can."""
+    if (left := settings.left()) is not None:
+        return f"it leaves something set that later calls would not set: {left}"
+    if around.iterators:
+        return (
+            f"{around.iterators[0]!r} is an iterator, whose next item is another one in each call: pass "
+            f"what it gives as an argument"
+        )
+    for i, value in enumerate(leaves):
+        if is_array(value):
+            return f"argument {i} is an array, whose numbers may change: pass a tensor"
+    for value in tree_leaves(result):
+        name = type(value).__qualname__
+        if any(value is each for each in leaves) or around.holds(value):
+            continue
+        if isinstance(value, Tensor):
+            if kind_of(value) is not Tensor:
+                return (
+                    f"it returns a tensor of class {name}, and later calls would return plain ones: return "
+                    f"value.as_subclass(torch.Tensor)"
+                )
+        elif not is_fixed(value):
+            return (
+                f"it returns an object of {name}, which would be the same one in each call: return tensors, "
+                f"in tuples, lists or dicts, or register the class with "
+                f"torch.utils._pytree.register_pytree_node()"
+            )
+    return None

@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
+from io import IOBase
 from operator import is_
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any, Final
@@ -59,6 +60,13 @@ class Settings:
         self._lower = {**STATE.dtypes}
         self._packing = active_hooks()
         self._named = _settings()
+
+    def left(self) -> str | None:
+        """What a function has left set otherwise; None where nothing is."""
+        for name, now in _settings().items():
+            if (was := self._named[name]) != now:
+                return f"{name} was {was} before the call, and is {now} after it"
+        return None
 
     def difference(self) -> str | None:
         """What is set otherwise now; None where nothing is."""
@@ -117,6 +125,9 @@ class _Watch:
 class Surroundings:
     """What a function reads besides its arguments, at one moment.
 
+    Attributes:
+        iterators: what gives another item each time, as errors call it.
+
     Args:
         fn: the function.
         given: its arguments, of which it may read what objects among them hold.
@@ -134,6 +145,7 @@ class Surroundings:
             self._watches.clear()
             self._sizes.clear()
             self._lengths.clear()
+            self.iterators: list[str] = []
             self._walk([("", fn), *((f"argument {i}", v) for i, v in enumerate(given))])
 
     def holds(self, value: Any) -> bool:
@@ -204,6 +216,12 @@ class Surroundings:
         elif isinstance(value, type):
             yield from self._class(path, value)
         else:
+            if (
+                hasattr(kind, "__next__")
+                and is_foreign(kind.__module__)
+                and not isinstance(value, IOBase)
+            ):
+                self.iterators.append(path.lstrip("."))
             if isinstance(value, list | tuple):
                 yield from self._list(path, value)
             elif isinstance(value, dict):
@@ -247,9 +265,9 @@ class Surroundings:
         ]
 
         def read() -> list[Any]:
-            return [_content(c) for c in cells]
+            return [fn.__code__, *map(_content, cells)]
 
-        yield from self._watch(read, names)
+        yield from self._watch(read, [f"the code of {fn.__qualname__}()", *names])
         around = fn.__globals__
         yield from self._entries("", around, [n for n in sorted(loaded) if n in around])
         yield path, fn.__defaults__ or ()
