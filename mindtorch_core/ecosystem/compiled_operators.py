@@ -10,7 +10,7 @@ from collections.abc import Callable
 from types import CodeType, FrameType
 from typing import Any, Final
 
-from ..deferred.frames import INSIDE
+from ..deferred.frames import CORE
 from .fx.proxy import is_method
 
 __all__ = ["called_as"]
@@ -62,7 +62,7 @@ def called_as(
 def _stands_at_operator() -> bool:
     """Whether the code that has called into this package is at an operator of the language."""
     frame: FrameType | None = sys._getframe(2)
-    while frame is not None and INSIDE[frame.f_globals.get("__name__")]:
+    while frame is not None and CORE[frame.f_globals.get("__name__")]:
         frame = frame.f_back
     return frame is not None and frame.f_lasti in _operators_in(frame.f_code)
 

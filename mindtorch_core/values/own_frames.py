@@ -15,7 +15,7 @@ _F = TypeVar("_F", bound=Callable[..., Any])
 VARIABLE: Final = "MINDTORCH_TRACEBACK"
 # Packages whose frames tell a user nothing. Those of other backends stay: who writes one needs them.
 OURS: Final = frozenset(
-    f"mindtorch_{name}" for name in ("core", "cpu", "meta", "mpi", "nn", "npu", "vision")
+    f"mindtorch_{name}" for name in ("audio", "core", "cpu", "meta", "mpi", "nn", "npu", "vision")
 )
 _MARK: Final = "_mindtorch_frames_hidden"
 
