@@ -18,6 +18,7 @@ __all__ = [
     "PLAIN",
     "by_text",
     "hooks_of_all",
+    "imported_by",
     "is_constant",
     "is_fixed",
     "is_foreign",
@@ -33,13 +34,13 @@ __all__ = [
 PLAIN: Final = (bool, int, float, complex, str, bytes, type(None))
 
 _LOADS: Final = frozenset({
-    "LOAD_ATTR", "LOAD_CLASSDEREF", "LOAD_DEREF", "LOAD_GLOBAL", "LOAD_METHOD", "LOAD_NAME",
+    "IMPORT_FROM", "LOAD_ATTR", "LOAD_CLASSDEREF", "LOAD_DEREF", "LOAD_GLOBAL", "LOAD_METHOD", "LOAD_NAME",
 })  # fmt: skip
 _HOOKS_OF_ALL: Final = (
     "_global_forward_hooks", "_global_forward_pre_hooks", "_global_backward_hooks",
     "_global_backward_pre_hooks", "_global_optimizer_pre_hooks", "_global_optimizer_post_hooks",
 )  # fmt: skip
-_BY_TEXT: Final = frozenset({"__dict__", "attrgetter", "getattr", "vars"})
+_BY_TEXT: Final = frozenset({"__dict__", "attrgetter", "getattr", "globals", "vars"})
 _OWN: Final = frozenset({"builtins", "itertools", "functools", "math", "numpy", "torch", "typing"})
 # What is called when an object is made, goes, or is shown, and not where a function computes with it.
 _NO_OPERATORS: Final = frozenset({
@@ -144,10 +145,23 @@ def slots_of(kind: type) -> set[str]:
 
 def loaded_by(code: CodeType) -> set[str]:
     """The names that a function and those within it load, also as texts where it looks up by those."""
-    found = {i.argval for i in dis.get_instructions(code) if i.opname in _LOADS}
+    steps = [*dis.get_instructions(code)]
+    found = {i.argval for i in steps if i.opname in _LOADS}
+    if any(i.opname == "CONTAINS_OP" for i in steps):
+        found.add("__contains__")
     if found & _BY_TEXT:
         found |= {c for c in code.co_consts if isinstance(c, str) and c.isidentifier()}
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
             found |= loaded_by(constant)
+    return found
+
+
+def imported_by(code: CodeType) -> set[str]:
+    """The modules that a function and those within it import, with the packages that begin their names."""
+    found = {i.argval for i in dis.get_instructions(code) if i.opname == "IMPORT_NAME"}
+    found |= {name.partition(".")[0] for name in found}
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            found |= imported_by(constant)
     return found

@@ -8,8 +8,11 @@ things, one of when the function was recorded and one of a later call, are compa
 from __future__ import annotations
 
 import functools
+import sys
+import weakref
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
+from contextvars import ContextVar
 from io import IOBase
 from operator import is_
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
@@ -29,6 +32,7 @@ from .captured_names import (
     PLAIN,
     by_text,
     hooks_of_all,
+    imported_by,
     is_constant,
     is_foreign,
     is_operator,
@@ -43,7 +47,9 @@ __all__ = ["Settings", "Surroundings"]
 _MISSING: Final = object()
 _MOST: Final = 20_000  # of what is watched
 _ELEMENTS: Final = 1_000  # of one list or dict
-_LOOKED_THROUGH: Final = frozenset({"items", "keys", "values"})
+# What code loads that asks a dict for more than entries that it has.
+_LOOKED_THROUGH: Final = frozenset({"__contains__", "get", "items", "keys", "setdefault", "values"})
+_METHODS: Final = FunctionType, staticmethod, classmethod
 _SETS: Final = (set, frozenset, deque)
 _WRAPPER: Final = type(functools.lru_cache(lambda: None))
 _HOOKS: Final = "_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks"
@@ -211,6 +217,10 @@ class Surroundings:
             yield path, value.func
         elif kind in (staticmethod, classmethod, _WRAPPER):
             yield path, value.__wrapped__
+        elif kind is weakref.ref:
+            yield path, value()
+        elif kind is ContextVar:
+            yield from self._watch(lambda: [value.get(_MISSING)], [f"{path}.get()"])
         elif kind is ModuleType:
             yield from self._python_module(path, value)
         elif isinstance(value, type):
@@ -270,6 +280,8 @@ class Surroundings:
         yield from self._watch(read, [f"the code of {fn.__qualname__}()", *names])
         around = fn.__globals__
         yield from self._entries("", around, [n for n in sorted(loaded) if n in around])
+        for name in sorted(imported_by(fn.__code__)):
+            yield name, sys.modules.get(name)
         yield path, fn.__defaults__ or ()
         yield path, fn.__kwdefaults__ or {}
 
@@ -340,8 +352,16 @@ class Surroundings:
             yield path, held.get("__wrapped__")  # of a function that was captured, or compiled
             return
         # Of what the class says otherwise, too: an object may come to have its own.
-        default = {n for c in kind.__mro__ for n, v in vars(c).items() if isinstance(v, PLAIN)}
-        names = [n for n in sorted(self._names) if n in held or n in default]
+        default = {
+            n
+            for c in kind.__mro__
+            for n, v in vars(c).items()
+            if isinstance(v, PLAIN) or (type(v) in _METHODS and not is_foreign(c.__module__))
+        }
+        loaded = (
+            held if kind.__module__ == "collections" else self._names
+        )  # its code is not looked into
+        names = [n for n in sorted(loaded) if n in held or n in default]
         yield from self._entries(f"{path}.", held, names)
         yield path, kind
 

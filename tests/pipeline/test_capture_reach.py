@@ -1,9 +1,12 @@
 """`torch.pipeline.capture`: how far its guards reach, and what of it comes anew in each call."""
 
 import collections
+import contextvars
 import functools
 import random
+import sys
 import types
+import weakref
 
 import bare
 import pytest
@@ -49,6 +52,7 @@ class Hidden:
 def _module():
     made = types.ModuleType("someones")
     exec("rate = 0.5\ndef scaled(x): return x * rate\nclass Held: rate = 0.5", vars(made))
+    sys.modules["someones"] = made
     return made
 
 
@@ -67,6 +71,21 @@ class Over(Config):
     """A number of a class that an object may have, too."""
 
 
+RATE = 0.5
+
+
+def _imported(held, x):
+    import someones
+
+    return x * someones.rate
+
+
+def _imported_by_name(held, x):
+    from someones import rate
+
+    return x * rate
+
+
 REACHED = {
     "class": (lambda: Config, lambda h, x: x * h.rate, _set("rate")),
     "class of an object": (Over, lambda h, x: x * h.rate, lambda h: setattr(Config, "rate", 0.25)),
@@ -83,6 +102,38 @@ REACHED = {
         lambda: collections.defaultdict(float, rate=0.5),
         lambda h, x: x * h["rate"],
         lambda h: h.update(rate=0.25),
+    ),
+    "UserDict": (
+        lambda: collections.UserDict(rate=0.5),
+        lambda h, x: x * h["rate"],
+        lambda h: h.update(rate=0.25),
+    ),
+    "ChainMap": (
+        lambda: collections.ChainMap({}, {"rate": 0.5}),
+        lambda h, x: x * h["rate"],
+        lambda h: h.maps[1].update(rate=0.25),
+    ),
+    "entry that comes": (
+        dict, lambda h, x: x * h.get("rate", 0.5), lambda h: h.update(rate=0.25)
+    ),
+    "entry that is asked for": (
+        dict, lambda h, x: x * (0.25 if "rate" in h else 0.5), lambda h: h.update(rate=0.25)
+    ),
+    "context variable": (
+        lambda: contextvars.ContextVar("rate", default=0.5),
+        lambda h, x: x * h.get(),
+        lambda h: h.set(0.25),
+    ),
+    "weak reference": (
+        lambda: weakref.ref(Config), lambda h, x: x * h().rate, lambda h: _set("rate")(h())
+    ),
+    "method of an object alone": (
+        Hidden, lambda h, x: h.scaled(x), lambda h: setattr(h, "scaled", lambda x: x * 0.25)
+    ),
+    "import": (_module, _imported, _set("rate")),
+    "import of a name": (_module, _imported_by_name, _set("rate")),
+    "global by its name": (
+        Hidden, lambda h, x: x * globals()["RATE"], lambda h: globals().update(RATE=0.25)
     ),
     "set": (lambda: {0.5}, lambda h, x: x * max(h), lambda h: h.add(0.75)),
     "deque": (
