@@ -33,7 +33,10 @@ _ENDS: Final = frozenset({
     "allclose()", "backward()", "equal()", "grad()", "is_nonzero()", "repr()", "tolist()",
 })  # fmt: skip
 _LOOKS: Final = frozenset({"bool()", "float()", "int()", "item()"})
-_WITHIN: Final = "CALL", "CACHE", "COMPARE", "LOAD", "PRECALL", "PUSH", "TO_BOOL", "UNARY"
+# Instructions of the rest of an expression.
+_WITHIN: Final = (
+    "BINARY", "CACHE", "CALL", "COMPARE", "CONTAINS", "COPY", "LOAD", "PRECALL", "PUSH", "TO_BOOL", "UNARY",
+)  # fmt: skip
 _VARIANTS: Final = 16  # by shapes and dtypes of the arguments
 
 

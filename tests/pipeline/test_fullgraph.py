@@ -55,6 +55,7 @@ WHOLE = {
 BROKEN = {
     "a branch": lambda torch, x: x if x.sum() > 0 else -x,
     "a branch on a number": lambda torch, x: x if x.sum().item() > 0 else -x,
+    "a branch on what is made of one": lambda torch, x: x if x.sum().item() * 2 > 0 else -x,
     "a bool of a bool": lambda torch, x: x if bool(x.sum() > 0) else -x,
     "and": lambda torch, x: (x.sum() > 0 and 3) or 4,
     "a loop": doubled,
