@@ -16,10 +16,11 @@ from ..tensors.tensor import Tensor, make_tensor
 from ..values.devices import TABLE
 from ..values.dtypes import DTYPES, dtype
 from ..values.layouts import sparse_coo, sparse_csr
+from ..values.promotion import check_cast, result_type
 from ..values.shapes import Shape, contiguous_strides, numel, wrap_dim
 from . import sparse_compressed as compressed
 
-__all__ = ["FUNCTIONS", "SparseTensor", "refusal", "sparse_mm", "sparse_of"]
+__all__ = ["FUNCTIONS", "SparseTensor", "into_dense", "refusal", "sparse_mm", "sparse_of"]
 
 # What functions of `torch` do with sparse tensors, by name; `sparse_functions` fills it.
 FUNCTIONS: Final[dict[str, Callable[..., Any]]] = {}
@@ -415,7 +416,7 @@ class SparseTensor(Tensor):
                 f"the tensor's own method of that name, which does, or pass t.detach()"
             )
         if name in ("add", "add_", "sub", "sub_") and type(first) is not cls:
-            return _into_dense(name, first, rest[0], **options)
+            return into_dense(name, first, rest[0], **options)
         if name in ("mm", "matmul", "mv", "_sparse_mm_reduce_impl"):
             return FUNCTIONS[name](*args)
         if name == "mul" and type(first) is not cls:
@@ -445,13 +446,13 @@ def refusal(what: str) -> str:
     )
 
 
-def _into_dense(name: str, dense: Tensor, other: SparseTensor, alpha: Any = 1) -> Tensor:
+def into_dense(name: str, dense: Tensor, other: SparseTensor, alpha: Any = 1) -> Tensor:
     """A dense tensor with a sparse one added; in place it is written where that has elements."""
     scale = -alpha if name.startswith("sub") else alpha
     values = other._elements if scale == 1 else other._elements * scale
-    target = dense if name.endswith("_") else dense.clone()
-    target.index_put_(list(other._positions.unbind(0)), values, True)
-    return target
+    target = dense if name.endswith("_") else dense.to(result_type(dense, other), copy=True)
+    check_cast(result_type(dense, other), target._dtype)
+    return target.index_put_(list(other._positions.unbind(0)), values.to(target._dtype), True)
 
 
 def sparse_of(

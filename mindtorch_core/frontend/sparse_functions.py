@@ -17,7 +17,7 @@ from ..tensors.tensor import Tensor
 from ..values.dtypes import int64
 from ..values.layouts import sparse_csr
 from ..values.shapes import wrap_dim
-from .sparse import FUNCTIONS, SparseTensor, refusal, sparse_mm, sparse_of
+from .sparse import FUNCTIONS, SparseTensor, into_dense, refusal, sparse_mm, sparse_of
 from .sparse_compressed import Compressed, relaid
 
 __all__ = [
@@ -384,14 +384,13 @@ def _mul(a: Any, b: Any) -> Any:
 def _plus(a: Any, b: Any, *, alpha: Any = 1) -> Any:
     if type(a) is SparseTensor:
         return a.add(b, alpha=alpha)
-    values = b._elements * alpha
-    return fn.index_put(a, list(b._positions.unbind(0)), values, True)
+    return into_dense("add", a, b, alpha)
 
 
 def _plus_in_place(a: Any, b: Any, *, alpha: Any = 1) -> Any:
     if type(a) is SparseTensor:
         return a.add_(b, alpha=alpha)
-    return fn.index_put_(a, list(b._positions.unbind(0)), b._elements * alpha, True)
+    return into_dense("add_", a, b, alpha)
 
 
 # By the name of the function or method; what is not here is an op, see `SparseTensor.__torch_dispatch__`.
