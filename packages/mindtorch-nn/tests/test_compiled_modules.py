@@ -31,6 +31,18 @@ def test_it_computes_what_the_module_does():
     assert torch.equal(module[1].running_mean, plain[1].running_mean)
 
 
+def test_methods_are_compiled_by_what_compiled_the_module():
+    module = network().eval()
+    seen = []
+    compiled = torch.compile(
+        module, backend=lambda graph, inputs: seen.append(graph) or graph.forward
+    )
+    step = compiled.dynamo_ctx(lambda x: module(x).square().mean())
+    x = torch.ones(2, 3)
+    assert torch.equal(step(x), module(x).square().mean())
+    assert len(seen) == 1
+
+
 def test_it_is_the_module_otherwise():
     module = network()
     compiled = torch.compile(module)

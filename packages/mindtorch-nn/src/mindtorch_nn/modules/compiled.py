@@ -17,6 +17,7 @@ class OptimizedModule(Module):
 
     Attributes:
         _orig_mod: the original.
+        dynamo_ctx: makes of a function one whose calls are compiled as the module's are.
 
     Args:
         mod: the original.
@@ -29,7 +30,7 @@ class OptimizedModule(Module):
     def __init__(self, mod: Module, compiled_call: Callable[..., Any]) -> None:
         super().__init__()
         self._orig_mod = mod
-        self.__dict__["_made_by"] = compiled_call
+        self.__dict__["dynamo_ctx"] = compiled_call
         self.__dict__["forward"] = compiled_call(mod.__call__)
         self.__dict__["training"] = mod.training
 
@@ -59,7 +60,7 @@ class OptimizedModule(Module):
         return [*super().__dir__(), *dir(self._orig_mod)]
 
     def __reduce__(self) -> Any:
-        return OptimizedModule, (self._orig_mod, self.__dict__["_made_by"])
+        return OptimizedModule, (self._orig_mod, self.__dict__["dynamo_ctx"])
 
 
 def _compiled(self: Module, compiled_call: Callable[..., Any]) -> OptimizedModule:
