@@ -15,10 +15,13 @@ from mindtorch_core.ecosystem.jit import (
     is_tracing as is_tracing,
     isinstance as isinstance,
     onednn_fusion_enabled as onednn_fusion_enabled,
+    optimize_for_inference as optimize_for_inference,
     optimized_execution as optimized_execution,
     script as script,
     script_if_tracing as script_if_tracing,
     script_method as script_method,
+    trace as trace,
+    trace_module as trace_module,
     unused as unused,
     wait as wait,
 )

@@ -23,7 +23,9 @@ _EXPORT: Final = "mindtorch exports no programs; save the state with torch.save 
 _ONNX: Final = (
     "mindtorch exports no ONNX; save the state, and export it with PyTorch on a machine that has it"
 )
-_JIT: Final = "mindtorch makes no scripts and traces nothing: call the function or module itself"
+_JIT: Final = (
+    "mindtorch makes no scripts: what would be one runs as Python; save its state with torch.save"
+)
 _COMPILE: Final = "mindtorch has no such compiler; functions run op by op"
 
 
@@ -118,8 +120,7 @@ COMPILERS: Final[dict[str, Absent]] = {
         _JIT,
         classes="CompilationUnit Future RecursiveScriptModule ScriptFunction "
         "TopLevelTracedModule TracedModule _IgnoreContextManager",
-        functions="_get_trace_graph load optimize_for_inference run_frozen_optimizations save "
-        "set_fusion_strategy trace trace_module",
+        functions="_get_trace_graph load run_frozen_optimizations save set_fusion_strategy",
         errors="TracingCheckError",
     ),
     "jit.annotations": Absent(

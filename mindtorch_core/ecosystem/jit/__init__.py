@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, Final, NoReturn, TypeVar
+from typing import Any, Final, NoReturn, TypeVar, cast
 
 from ..absent import names_of
 
@@ -23,10 +23,13 @@ __all__ = [
     "is_tracing",
     "isinstance",
     "onednn_fusion_enabled",
+    "optimize_for_inference",
     "optimized_execution",
     "script",
     "script_if_tracing",
     "script_method",
+    "trace",
+    "trace_module",
     "unused",
     "wait",
 ]
@@ -68,6 +71,49 @@ def is_tracing() -> bool:
 def script(obj: _T, *args: Any, **kwargs: Any) -> _T:
     """The function, class or module itself: it runs as Python."""
     return obj
+
+
+def trace(
+    func: _T,
+    example_inputs: Any = None,
+    *args: Any,
+    example_kwarg_inputs: dict[str, Any] | None = None,
+    **kwargs: Any,
+) -> _T:
+    """The function or module itself, called once with the examples: it runs as Python.
+
+    What it does may depend on values, which a trace of PyTorch's would have fixed.
+
+    Raises:
+        RuntimeError: for no examples at all.
+    """
+    if example_inputs is None:
+        if example_kwarg_inputs is None:
+            raise RuntimeError(
+                "example_kwarg_inputs should be a dict where there are no example_inputs"
+            )
+        cast("Callable[..., Any]", func)(**example_kwarg_inputs)
+    else:
+        _called(func, example_inputs)
+    return func
+
+
+def trace_module(mod: _T, inputs: dict[str, Any], *args: Any, **kwargs: Any) -> _T:
+    """The module itself; each method that ``inputs`` names is called once with its examples.
+
+    Raises:
+        AttributeError: for inputs that are no dict of examples by the names of methods.
+    """
+    if not _isinstance(inputs, dict):
+        raise AttributeError("expected a dictionary of (method_name, input) pairs")
+    for name, examples in inputs.items():
+        _called(mod if name == "forward" else getattr(mod, name), examples)
+    return mod
+
+
+def _called(func: Any, examples: Any) -> None:
+    """Call a function with examples: a sequence is its arguments, anything else its only one."""
+    func(*(examples if _isinstance(examples, tuple | list) else (examples,)))
 
 
 def ignore(drop: Any = False, **kwargs: Any) -> Any:
@@ -132,6 +178,11 @@ def freeze(mod: _T, *args: Any, **kwargs: Any) -> _T:
     if getattr(mod, "training", False):
         raise RuntimeError("Freezing is currently only implemented for modules in eval mode.")
     return mod
+
+
+def optimize_for_inference(mod: _T, *args: Any, **kwargs: Any) -> _T:
+    """The module itself, in evaluation mode."""
+    return mod.eval() if hasattr(mod, "eval") else mod
 
 
 def isinstance(obj: Any, target_type: Any) -> bool:
