@@ -17,6 +17,7 @@ from ..arrays import laid_as, quietly, row_major, wrap
 from ..large import LARGE
 from ..register import kernel, rule_of
 from ..workers import in_parts
+from .equal_ones import first_ones
 
 _UNSIGNED: dict[int, Any] = {1: np.dtype(np.uint8), 2: np.dtype(np.uint16), 4: np.dtype(np.uint32)}
 _FEW = 64  # up to here, making keys costs more than sorting them
@@ -198,7 +199,10 @@ def _beyond_bound(a: Any, k: int, largest: bool) -> Any:
 
 @kernel("topk")
 def topk(self: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> Any:
-    """The largest or smallest elements: parted from the rest first, then put in order."""
+    """The largest or smallest elements: parted from the rest first, then put in order.
+
+    Of equal elements those are picked that PyTorch picks where rows are short, and the first ones else.
+    """
     rule_of("topk")(self, k, dim, largest, sorted)
     a = self.raw_data
     if not a.ndim:
@@ -207,8 +211,11 @@ def topk(self: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool = 
     moved = a if axis == a.ndim - 1 else np.moveaxis(a, axis, -1)
     n = moved.shape[-1]
     if a.dtype.kind == "V" or n <= _FEW or 4 * k > n or not k:
-        order = positions_in_order(moved, largest)[..., :k]
-        return _picked(moved, order, axis, self.raw_dtype)
+        order = positions_in_order(moved, largest)
+        if 1 < n <= _FEW and k:
+            keys = ordered_bits(row_major(moved)) if a.dtype.kind == "V" else moved
+            return _picked(moved, first_ones(along(keys, order), order, k), axis, self.raw_dtype)
+        return _picked(moved, order[..., :k], axis, self.raw_dtype)
     if moved.ndim == 1 or a.size < 4 * LARGE:
         return _picked(moved, _first_ones(moved, k, largest), axis, self.raw_dtype)
     lines = np.ascontiguousarray(moved).reshape(-1, n)
