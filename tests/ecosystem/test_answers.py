@@ -154,7 +154,9 @@ def test_scripts_are_python():
     assert torch.jit.unused(len) is len
     assert not torch.jit.is_scripting()
     assert not torch.jit.is_tracing()
-    with pytest.raises(NotImplementedError, match=r"torch.jit.save is not part .* state with torch.save"):
+    with pytest.raises(
+        NotImplementedError, match=r"torch.jit.save is not part .* state with torch.save"
+    ):
         torch.jit.save(len, "x.pt")
     with pytest.raises(NotImplementedError, match=r"torch.onnx.export .* export it with PyTorch"):
         torch.onnx.export(None, (), "x.onnx")
