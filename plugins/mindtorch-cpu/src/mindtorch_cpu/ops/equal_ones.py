@@ -23,7 +23,7 @@ def first_ones(held: Any, order: Any, k: int) -> Any:
 
     Args:
         held: the elements in order, of shape (..., n).
-        order: their positions, where equal elements keep their order.
+        order: their positions, at most 256, where equal elements keep their order.
         k: how many.
     """
     n = order.shape[-1]
@@ -32,15 +32,15 @@ def first_ones(held: Any, order: Any, k: int) -> Any:
     rows = np.flatnonzero(~apart[:, :k].all(-1))
     if not rows.size:
         return found
-    ranks = np.zeros((len(rows), n), np.int64)
+    ranks = np.zeros((len(rows), n), np.uint8)
     places = np.cumsum(apart[rows], -1)
     np.put_along_axis(ranks, order.reshape(-1, n)[rows, 1:], places, -1)
-    kinds, which = np.unique(ranks, axis=0, return_inverse=True)
-    if len(kinds) > _KINDS:
+    kinds = ranks.view(f"V{n}").ravel().tolist()  # bytes, a rank each
+    if len({*kinds}) > _KINDS:
         return found
-    picks = np.array([_picked(kind, k) for kind in kinds.tolist()])
+    picks = {kind: _picked([*kind], k) for kind in {*kinds}}
     lines = found.reshape(-1, k).copy()
-    lines[rows] = picks[which.ravel()]
+    lines[rows] = [picks[kind] for kind in kinds]
     return lines.reshape(found.shape)
 
 
