@@ -126,6 +126,10 @@ for group in groups():
     for case in group.cases:
         exec(case.statements["mindtorch"], dict(group.make("mindtorch")))
         print(f"{group.name}/{case.name}")
+    if group.name == "library":
+        made = group.make("mindtorch")
+        recorded, plain = made["custom"](made["r"]), made["custom"](made["a"])
+        assert recorded.requires_grad and not plain.requires_grad
 """
 
 
