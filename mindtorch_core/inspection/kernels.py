@@ -22,7 +22,7 @@ _FOLDER: Final = f"{Path(__file__).parents[1]}{os.sep}"
 
 def kernel_info(record: KernelRecord, registered: DispatchKey) -> KernelInfo:
     """What is known of a registration."""
-    supplier = record.distribution or _supplier(record.fn, record.source)
+    supplier = record.distribution or _supplier(record.source)
     return KernelInfo(_name(record.fn), record.source, supplier, registered)
 
 
@@ -32,24 +32,22 @@ def wrapper_info(key: DispatchKey) -> KernelInfo | None:
     if factory is None:
         return None
     source = source_of(_plain(factory))
-    return KernelInfo(_name(factory), source, _supplier(factory, source), key)
+    return KernelInfo(_name(factory), source, _supplier(source), key)
 
 
 def record_behind(entry: OpEntry, choice: Choice) -> KernelRecord | None:
     """The registration that a choice stands for, fallthroughs included."""
-    if choice.record is not None or choice.registered is None:
-        return choice.record
+    if choice.registered is None:
+        return None
     if choice.rule == "fallback":
         return registry.fallbacks.get(choice.registered)
     return entry.record(choice.registered)
 
 
-def shadowed_by(entry: OpEntry, choice: Choice) -> tuple[KernelInfo, ...]:
-    """Earlier registrations at the same key that a choice's newest one hides, newest first."""
-    if choice.registered is None or choice.rule in ("fallback", "wrapper"):
-        return ()
-    older = entry.records.get(choice.registered, ())[:-1]
-    return tuple(kernel_info(record, choice.registered) for record in reversed(older))
+def shadowed_by(entry: OpEntry, registered: DispatchKey) -> tuple[KernelInfo, ...]:
+    """Earlier registrations of an op at a key that the newest one hides, newest first."""
+    older = entry.records.get(registered, ())[:-1]
+    return tuple(kernel_info(record, registered) for record in reversed(older))
 
 
 def _plain(fn: Any) -> Any:
@@ -65,10 +63,6 @@ def _name(fn: Any) -> str:
     return name.replace(".<locals>", "")
 
 
-def _supplier(fn: Any, source: str) -> str:
+def _supplier(source: str) -> str:
     """The core, for its own functions; nobody for code outside plugins."""
-    if source.startswith("<"):  # no file: generated, or not written in Python
-        own = str(getattr(_plain(fn), "__module__", "")).partition(".")[0] == "mindtorch_core"
-    else:
-        own = source.startswith(_FOLDER)
-    return _CORE if own else ""
+    return _CORE if source.startswith(_FOLDER) else ""

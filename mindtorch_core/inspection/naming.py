@@ -120,7 +120,7 @@ def _qualified(name: str) -> str:
 
 def _fitting(entries: list[OpEntry], args: tuple[Any, ...]) -> OpEntry:
     """The first overload that takes the arguments, or simply the first."""
-    if args and len(entries) > 1:
+    if args:
         return next((e for e in entries if e.has_schema and fits(e, args, {})), entries[0])
     return entries[0]
 

@@ -141,7 +141,7 @@ def coverage_head(c: Coverage) -> list[str]:
     lines += [f"  {how:13}  {n:4}" for how, n in c.totals.items() if n or how == "missing"]
     lacking = sum(each.served == "missing" for each in c.primitives)
     return [*lines, "", f"Of the {len(c.primitives)} primitives, which a backend has to supply, "
-            + (f"{lacking} are missing." if lacking else "none is missing.")]  # fmt: skip
+            + (f"{lacking} are missing." if lacking > 1 else f"{lacking or 'none'} is missing.")]  # fmt: skip
 
 
 def support_rows(ops: Sequence[OpSupport]) -> list[tuple[str, str, str]]:

@@ -197,7 +197,7 @@ def _with_kernel(entry: OpEntry, step: Step, outcome: str) -> Row:
         choice.rule,
         RULES[choice.rule],
         kernel_info(record, registered),
-        shadowed=shadowed_by(entry, choice),
+        shadowed=shadowed_by(entry, registered),
         notes=tuple(notes),
     )
 

@@ -1,6 +1,8 @@
 """Functions in Python: which ops they call, in words and as data."""
 
+import importlib
 import json
+import sys
 
 import pytest
 
@@ -10,6 +12,7 @@ from mindtorch_core.cli import main
 from mindtorch_core.dispatch.registry import registry
 from mindtorch_core.frontend.dispatch_modes import DispatchMode
 from mindtorch_core.inspection import find_function
+from mindtorch_core.inspection.functions import ops_called_by
 from mindtorch_core.nn import functional as F
 
 
@@ -45,6 +48,56 @@ def test_every_name_is_an_op():
     assert named > 20
     assert find_function("F.serve") is None  # a helper of the module's
     assert "chooses by name" in str(find_function("F.interpolate"))
+
+
+SOURCE = """
+import functools
+from elsewhere_of_functions import foreign
+
+def outer(x, y=1):
+    out = fn.add(x, y)
+    return helper(foreign(out)).sqrt()
+
+def helper(x):
+    fn_linalg.inv(x)
+    fn_nowhere.exp(x)
+    fn_nowhere.nonesuch(x)
+    x.copy()
+    fn.nonesuch(x)
+    by_name("mul", x)
+    by_name("nonesuch", x)
+    by_name(x)
+    by_name()
+    x.y.sin()
+    outer(x)
+    nobody(x)
+    functools(x)
+    return last(x)
+
+last = lambda x: x.cos()
+"""
+
+
+@pytest.fixture
+def own(tmp_path, monkeypatch):
+    """A module whose functions call ops in every way, and another one's function."""
+    (tmp_path / "own_of_functions.py").write_text(SOURCE)
+    (tmp_path / "elsewhere_of_functions.py").write_text("def foreign(x):\n    return fn.tan(x)\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    module = importlib.import_module("own_of_functions")
+    yield module
+    del sys.modules["own_of_functions"], sys.modules["elsewhere_of_functions"]
+
+
+def test_each_way_to_call_an_op_is_read_and_helpers_of_the_package_are_followed(own):
+    assert ops_called_by(own.outer) == tuple(
+        f"aten::{op}" for op in ("add", "sqrt", "linalg_inv", "exp", "mul", "sin", "cos")
+    )
+
+
+def test_functions_of_another_namespace_or_module_are_not_found():
+    for name in ("linalg.nonesuch", "torch.nonesuch", "F.Tensor", "F.__doc__", "F.serve"):
+        assert find_function(name) is None
 
 
 class Heard(DispatchMode):

@@ -58,6 +58,58 @@ def test_arguments_choose_among_overloads(op):
     assert explain(op, t, 0).siblings == ("aten::max", "aten::max.other")
 
 
+@pytest.mark.parametrize("args", [("nonsense",), (object(), 1, 2), (torch.ones(2), "nonsense")])
+def test_where_no_overload_takes_the_arguments_it_is_the_first(args):
+    assert find_op("max", args).name == find_op("max").name == "aten::max"
+    assert find_op("exp", args).name == "aten::exp"
+
+
+@pytest.mark.parametrize(
+    ("name", "loads"),
+    [("naming_test::op", 1), ("naming_test::nonesuch", 1), ("add", 0), ("F.elu", 0)],
+)
+def test_backends_are_loaded_for_what_is_unknown_without(name, loads, monkeypatch):
+    loaded = []
+
+    def define():
+        loaded.append(True)
+        registry.register_schema("naming_test::op", "op(Tensor x) -> Tensor")
+
+    with registry.scope():
+        monkeypatch.setattr(registry, "load_backends", define)
+        if name.endswith("nonesuch"):
+            with pytest.raises(RuntimeError, match="Could not find an operator named"):
+                find_op(name)
+        else:
+            assert find_op(name).name in (name, f"aten::{name.removeprefix('F.')}")
+        monkeypatch.undo()
+    assert len(loaded) == loads
+
+
+@pytest.mark.parametrize(
+    ("name", "found"),
+    [
+        ("naming_test.op", "naming_test::op"), ("naming_test.op.two", "naming_test::op.two"),
+        ("naming_test::op.two", "naming_test::op.two"), ("naming_test::op", "naming_test::op"),
+        ("torch.ops.naming_test.op", "naming_test::op"),
+        ("naming_test::op.default", "naming_test::op"),
+    ],
+)  # fmt: skip
+def test_ops_of_other_namespaces_are_written_with_dots_too(name, found):
+    lib = torch.library.Library("naming_test", "DEF")
+    try:
+        lib.define("op(Tensor x) -> Tensor")
+        lib.define("op.two(Tensor x, int n) -> Tensor")
+        assert find_op(name).name == found
+        assert find_op("naming_test.op", (torch.ones(1), 2)).name == "naming_test::op.two"
+        with pytest.raises(RuntimeError, match="naming_test::op has no overload named 'three'"):
+            find_op("naming_test.op.three")
+        with pytest.raises(RuntimeError, match=r"operator named naming_test::nonesuch\.two"):
+            find_op("naming_test.nonesuch.two")
+    finally:
+        lib._destroy()
+
+
 def test_an_overload_with_a_kernel_of_its_own_is_another_op():
     with registry.scope():
         assert find_op(torch.ops.aten.add.Scalar).name == "aten::add"
@@ -113,6 +165,9 @@ def test_a_backend_is_a_device_or_a_key(backend, key):
         (DispatchKey.AutogradCPU, "AutogradCPU is not the key of a backend"),
         ("zzz", "No installed backend provides it"),
         ("cuda", "no installed backend provides the device 'cuda'"),
+        ("sparsecpuu", "Did you mean SparseCPU"),
+        ("Quantizedcud", "Did you mean QuantizedCUDA"),
+        ("mta", "Did you mean mtia or meta or Metal?"),
     ],
 )
 def test_what_is_no_backend_is_refused(backend, text):
