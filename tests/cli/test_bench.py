@@ -10,7 +10,7 @@ import pytest
 
 from mindtorch_core.cli import main
 from mindtorch_core.cli.bench import _show
-from mindtorch_core.measuring import imports, peers, turns
+from mindtorch_core.measuring import peers, turns
 from mindtorch_core.measuring.op_calls import op_group
 from mindtorch_core.measuring.small_calls import groups
 
@@ -154,23 +154,6 @@ def test_ops_are_called_as_users_call_them(name):
         exec(statement, dict(group.make(peer)))
 
 
-def test_the_device_is_waited_for_at_both_ends_of_a_turn():
-    waited = []
-    timed = turns.statement_timer("x + 1", {"x": 1}, lambda: waited.append(True))
-    assert waited == []
-    assert timed() > 0
-    assert len(waited) == 2
-
-
-def test_the_ratio_is_the_median_over_rounds_of_the_fastest_turns():
-    ours, theirs = iter([3, 1, 9, 4, 2, 7]), iter([2, 5, 3, 3, 1, 6])
-    found = turns.interleaved(
-        {"mindtorch": lambda: next(ours), "torch": lambda: next(theirs)}, turns.Schedule(3, 2)
-    )
-    assert found.ratio == {"torch": 1.3333}  # of 1/2, 4/3 and 2/1
-    assert found.ns == {"mindtorch": 2e9, "torch": 2e9}
-
-
 def shown(capsys, *cases):
     """The rows of the table of some cases, each with its times in nanoseconds."""
     measured = {
@@ -195,14 +178,3 @@ def test_a_table_has_times_ratios_and_their_mean(capsys):
     assert len(shown(capsys, add)) == 2  # of one there is no mean
     alone = [(name, {"mindtorch": 1000.0}) for name in ("add", "mul")]
     assert shown(capsys, *alone) == [["small", "mindtorch us"], ["add", "1.000"], ["mul", "1.000"]]
-
-
-def test_imports_are_compared_with_the_core_and_with_all_plugins(monkeypatch):
-    seconds = {"nothing": 1.0, "core": 3.0, turns.OURS: 5.0, "torch": 9.0}
-    taken = {line: seconds[name] for name, line in imports._LINES.items() if name in seconds}
-    monkeypatch.setattr(imports, "run_python", taken.__getitem__)
-    found = imports.measure_imports([turns.OURS, "torch"], turns.Schedule(rounds=2))
-    assert {name: (row.ns[turns.OURS], row.ratio) for name, row in found.items()} == {
-        "core alone": (2e9, {"torch": 0.25}),
-        "core and plugins": (4e9, {"torch": 0.5}),
-    }

@@ -20,8 +20,6 @@ def tree_depth(n: int) -> int:
 
 def reduce_time(n: int, size: float, alpha: float, beta: float) -> float:
     """An all_reduce of ``size`` bytes."""
-    if n < 2:
-        return 0.0
     ring = 2 * (n - 1) * alpha + 2 * (n - 1) / n * size * beta
     tree = 2 * tree_depth(n) * (alpha + size * beta)
     return min(ring, tree)
@@ -32,16 +30,12 @@ def gather_time(n: int, size: float, alpha: float, beta: float) -> float:
 
     The tree doubles what each rank has with every hop, so it sends no more bytes than the ring.
     """
-    if n < 2:
-        return 0.0
     hops = tree_depth(n) if n & (n - 1) == 0 else n - 1
     return hops * alpha + (n - 1) / n * size * beta
 
 
 def call_time(op: str, n: int, size: float, alpha: float, beta: float) -> float:
     """Seconds of a call by its op."""
-    if n < 2:
-        return 0.0
     if op in ("all_reduce", "barrier"):
         return reduce_time(n, size, alpha, beta)
     if op in ("broadcast", "reduce"):
@@ -62,6 +56,6 @@ def slowest(n: int, spread: float) -> float:
         n: how many ranks.
         spread: the standard deviation as a share of the mean.
     """
-    if n < 2 or not math.isfinite(spread):
+    if not math.isfinite(spread):
         return 1.0
     return 1.0 + spread * NormalDist().inv_cdf((n - 0.375) / (n + 0.25))
