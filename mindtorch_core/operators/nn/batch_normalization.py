@@ -32,6 +32,7 @@ def _check(input: Tensor, training: bool, **parameters: Any) -> int:
 
     Raises:
         RuntimeError: if a parameter has another size, or statistics are missing.
+        ValueError: if one of the statistics is missing in training, and the other one is not.
     """
     if len(input._shape) < 2 and input._shape != (0,):
         raise RuntimeError(
@@ -43,6 +44,8 @@ def _check(input: Tensor, training: bool, **parameters: Any) -> int:
             raise RuntimeError(f"{name} should contain {channels} elements not {numel(t._shape)}")
         if t is None and not training and name.startswith("running"):
             raise RuntimeError(f"{name} must be defined in evaluation mode")
+    if (parameters["running_mean"] is None) != (parameters["running_var"] is None):
+        raise ValueError("running_mean and running_var must either both be None or neither be None")
     return channels
 
 
