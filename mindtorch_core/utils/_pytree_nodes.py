@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict, defaultdict, deque, namedtuple
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, is_dataclass
 from pkgutil import resolve_name
 from typing import Any, Final, NamedTuple
 
@@ -372,9 +372,34 @@ def register_dataclass(
     drop_field_names: list[str] | None = None,
     serialized_type_name: str | None = None,
 ) -> None:
-    """Make a dataclass a kind of container of its fields."""
-    names = field_names or [f.name for f in fields(cls) if f.init]
-    names = [name for name in names if name not in (drop_field_names or ())]
+    """Make a dataclass, or another class that is made from its attributes, a kind of container of these.
+
+    Args:
+        cls: the class.
+        field_names: what it contains; by default all that a dataclass is made from.
+        drop_field_names: of a dataclass whose other fields are named, those that it does not contain.
+        serialized_type_name: its name in structures that are written.
+
+    Raises:
+        ValueError: if the names of a dataclass are not its fields, or those of another class are not given.
+    """
+    if is_dataclass(cls):
+        whole = [f.name for f in fields(cls) if f.init]
+        names = whole if field_names is None else field_names
+        wanted = {*whole}.difference((drop_field_names or ()) if field_names is not None else ())
+        missing, unknown = wanted - {*names}, {*names} - wanted
+        if missing or unknown:
+            what = "do not name" if missing else "name what is not among its fields, or dropped:"
+            raise ValueError(
+                f"field_names of {cls.__name__} {what} {', '.join(sorted(missing or unknown))}: give every "
+                f"field that it is made from, in field_names or in drop_field_names"
+            )
+    elif field_names is None:
+        raise ValueError(
+            f"{cls.__name__} is no dataclass: field_names must say what it is made from"
+        )
+    else:
+        names = field_names
 
     def apart(obj: Any) -> tuple[list[Any], Context]:
         return [getattr(obj, name) for name in names], None
