@@ -1,10 +1,14 @@
 """Types of devices that PyTorch knows and no installed backend serves: programs may ask for them."""
 
+import builtins
+from types import SimpleNamespace
+
 import pytest
 
 import mindtorch_core as torch
 from mindtorch_core import plugins
-from mindtorch_core.plugins import loader
+from mindtorch_core.plugins import absence, absent_device, loader
+from mindtorch_core.plugins.device_module import DeviceModule
 
 ABSENT = ["cuda", "hpu", "mtia", "xpu"]
 
@@ -125,3 +129,77 @@ def test_cpu_takes_a_memory_format():
     assert x.cpu() is x
     assert x.cpu(memory_format=torch.preserve_format) is x
     assert x.cpu(torch.channels_last).is_contiguous(memory_format=torch.channels_last)
+
+
+@pytest.mark.parametrize("type", ["cuda", "xpu"])
+def test_every_name_has_an_answer_of_its_kind(type):
+    module = getattr(torch, type)
+    for name in absent_device._FALSE:
+        assert getattr(module, name)(1, x=2) is False, name
+    for name in absent_device._ZERO:
+        found = [getattr(module, name)(), getattr(module, name)("cuda:0")]
+        assert all(each == 0 and each is not False for each in found), name
+    for name in absent_device._RAISING:
+        with pytest.raises((RuntimeError, AssertionError)):
+            getattr(module, name)(1, x=2)
+    for name, value in absent_device._VALUES.items():
+        assert getattr(module, name) is value
+    for name in absent_device._CLASSES:
+        assert isinstance(getattr(module, name), builtins.type), name
+    assert module.get_rng_state_all() == module.get_arch_list() == []
+    module.set_rng_state_all(iter([]))
+    with pytest.raises((RuntimeError, AssertionError)):
+        module.set_rng_state_all([torch.zeros(16, dtype=torch.uint8)])
+
+
+@pytest.mark.parametrize(
+    ("states", "advice"),
+    [
+        ({}, "use device='cpu': no backend of an accelerator is installed"),
+        ({"cpu": "loaded", "meta": "available"}, "use device='cpu': no backend of an accelerator is installed"),
+        ({"npu": "failed", "acme": "disabled"}, "use device='cpu': no backend of an accelerator is installed"),
+        ({"npu": "loaded", "cpu": "loaded"}, "use the accelerator that is installed: device='npu'"),
+        ({"zed": "available", "acme": "loading", "npu": "failed"},
+         "use the accelerator that is installed: device='acme' or device='zed'"),
+    ],
+)  # fmt: skip
+def test_advice_names_the_accelerators_that_could_be_used(states, advice):
+    found = {name: SimpleNamespace(state=state, device="") for name, state in states.items()}
+    assert absence._other_devices(found) == advice
+
+
+def test_advice_names_a_backend_by_its_device():
+    found = {"of-acme": SimpleNamespace(state="loaded", device="acme")}
+    assert absence._other_devices(found) == "use the accelerator that is installed: device='acme'"
+
+
+class Recorded:
+    """A runtime of three devices, of which the first is current."""
+
+    type = "meta"
+    current = 0
+
+    def __init__(self):
+        self.chosen = []
+
+    def current_device(self):
+        return self.current
+
+    def set_device(self, index):
+        self.chosen.append(index)
+
+    def concrete_device(self, device):
+        return device
+
+
+@pytest.mark.parametrize(
+    ("obj", "chosen"),
+    [(torch.ones(1, device="meta"), [0, 0]), (torch.ones(1), []), (None, []), (3, []),
+     (SimpleNamespace(device="meta"), []), (SimpleNamespace(device=torch.device("meta")), [0, 0])],
+    ids=["own", "another's", "None", "number", "text", "object"],
+)  # fmt: skip
+def test_an_objects_device_is_current_in_a_block_if_it_is_one_of_these(obj, chosen):
+    runtime = Recorded()
+    with DeviceModule(runtime).device_of(obj):
+        assert runtime.chosen == chosen[:1]
+    assert runtime.chosen == chosen

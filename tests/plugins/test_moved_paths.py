@@ -1,5 +1,10 @@
 """Modules that moved: the old path works, and a warning at the importing line names the new one."""
 
+import pytest
+
+from mindtorch_core import backend
+from mindtorch_core.plugins import moved
+
 SETUP = """
 import importlib.util
 import pickle
@@ -230,3 +235,20 @@ assert said["mindtorch_core.creation", "tensor"] == "mindtorch_core"
 assert said["mindtorch_core.testing.recipes", "Sample"] == "mindtorch_core.testing"
 """
     )
+
+
+def test_what_moved_lies_nowhere():
+    stand_in = moved._Moved("mindtorch_core.values_of_old")
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setitem(moved.MOVED, "mindtorch_core.values_of_old", "mindtorch_core.backend")
+        for name in ("__path__", "__file__"):
+            with pytest.raises(
+                AttributeError, match=r"values_of_old' has moved to 'mindtorch_core\.backend'"
+            ):
+                getattr(stand_in, name)
+        patched.setattr(moved, "_warn", lambda *told: None)
+        assert stand_in.numel is backend.numel
+        with pytest.raises(
+            AttributeError, match=r"'mindtorch_core\.backend' has no attribute 'nonesuch'"
+        ):
+            stand_in.nonesuch

@@ -362,3 +362,17 @@ def test_what_is_public_of_a_module_is_there():
             assert hasattr(module, name), (path, name)
             assert public_modules.promised(path, name)
         assert not public_modules.promised(path, "nothing")
+
+
+@pytest.mark.parametrize(
+    ("module", "public"),
+    [
+        ("mindtorch_core", True), ("mindtorch_core.backend", True), ("mindtorch_core.testing", True),
+        ("mindtorch_core.testing.samples", False), ("mindtorch_core.dispatch.keys", True),
+        ("mindtorch_core.dispatch.tables", False), ("mindtorch_core.utils._pytree", False),
+        ("mindtorch_core.utils._own_frames", False), ("mindtorch_core.cuda", True),
+        ("mindtorch_core.tensors.tensor", False),
+    ],
+)  # fmt: skip
+def test_which_modules_are_public(module, public):
+    assert public_modules.is_public(module) is public
