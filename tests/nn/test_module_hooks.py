@@ -4,6 +4,8 @@ import pytest
 from collecting import Scenarios
 from module_scenarios import attempt, fill, numbers, play, warned
 
+import mindtorch_core as torch
+
 scenario = Scenarios()
 
 
@@ -218,6 +220,67 @@ def what_hooks_that_are_not_full_miss(t):
     ]
 
 
+GIVEN_BACK = {
+    "nothing": lambda t: None,
+    "None": lambda t: (None,),
+    "two Nones": lambda t: (None, None),
+    "a tensor": lambda t: t.ones(1, 3),
+    "a tuple": lambda t: (t.ones(1, 3),),
+    "one of two": lambda t: (None, t.ones(1, 3)),
+    "a list": lambda t: [None],
+    "empty": lambda t: (),
+}
+
+
+@scenario
+def backward_hooks_where_no_input_requires_grad(t):
+    found = []
+    for given in GIVEN_BACK.values():
+        m, seen = t.nn.Linear(3, 2), []
+        m.register_full_backward_hook(
+            lambda mod, grad_input, grad_output, seen=seen: seen.append(
+                (grad_input, [numbers(g) for g in grad_output])
+            )
+        )
+        m.register_full_backward_hook(lambda mod, g, o, given=given: given(t))
+        told = []
+
+        def run(m=m, told=told):
+            told.append(attempt(lambda: m(t.ones(1, 3)).sum().backward()))
+
+        found.append([[(kind, text[:120]) for kind, text in warned(run)], told, seen])
+    return found
+
+
+@scenario
+def backward_hooks_where_one_of_two_inputs_requires_grad(t):
+    class Product(t.nn.Module):
+        def forward(self, a, n, b):
+            return a * b * n, a + b
+
+    found = []
+    for first, second in ((True, True), (True, False), (False, True)):
+        m = Product()
+        m.register_full_backward_hook(
+            lambda mod, i, o: found.append(
+                [[None if g is None else numbers(g) for g in x] for x in (i, o)]
+            )
+        )
+        a, b = t.ones(2, requires_grad=first), t.full((2,), 3.0, requires_grad=second)
+        out, total = m(a, 5, b)
+        out.sum().backward(retain_graph=True)
+        total.sum().backward()
+        found.append([None if x.grad is None else numbers(x.grad) for x in (a, b)])
+    return found
+
+
 @pytest.mark.parametrize("each", scenario, ids=lambda f: f.__name__)
 def test_the_same_happens(each):
     play(each)
+
+
+def test_hooks_before_backward_alone_have_nothing_to_warn_of():
+    m, seen = torch.nn.Linear(3, 2), []
+    m.register_full_backward_pre_hook(lambda mod, grads: seen.append(numbers(grads[0])))
+    assert warned(lambda: m(torch.ones(1, 3)).sum().backward()) == []
+    assert seen == [[1.0, 1.0]]

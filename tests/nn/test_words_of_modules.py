@@ -3,6 +3,7 @@
 from importlib import import_module
 
 import pytest
+from module_scenarios import attempt, play, warned
 from refused_words import words_are
 
 pt = pytest.importorskip("torch")
@@ -325,3 +326,18 @@ OWN = {
 }  # fmt: skip
 
 test_words = words_are(PROGRAMS, OWN, names)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [{"min_value": -2.0}, {"max_value": 3.0}, {"min_value": -2.0, "max_value": 3.0}, {"min_value": 5.0},
+     {"min_value": 0.0}, {"max_value": 0.0}, {"min_val": 1.0}, {}],
+    ids=repr,
+)  # fmt: skip
+def test_limits_by_their_names_of_old(words):
+    def run(t):
+        made = []
+        told = warned(lambda: made.append(attempt(lambda: repr(t.nn.Hardtanh(**words)))))
+        return [told, made]
+
+    play(run)
