@@ -4,6 +4,7 @@ import gc
 import importlib
 import warnings
 import weakref
+from contextlib import ExitStack
 
 import numpy as np
 import pytest
@@ -468,3 +469,22 @@ def test_what_is_written_into_a_view_reaches_the_bases_tangent(view):
             y.mul_(3)
             found.append([forward.unpack_dual(t).tangent.tolist() for t in (x, y)])
     assert found[0] == found[1]
+
+
+@pytest.mark.parametrize(
+    "modes", [(), (False,), (True,), (False, True), (True, False), (False, True, False)]
+)
+def test_whether_tangents_are_followed_is_a_setting_of_blocks(modes):
+    def run(lib):
+        f = lib.autograd.forward_ad
+        found = [f._is_fwd_grad_enabled()]
+        with ExitStack() as stack:
+            for mode in modes:
+                stack.enter_context(f._set_fwd_grad_enabled(mode))
+                found.append(f._is_fwd_grad_enabled())
+            with f.dual_level():
+                x = f.make_dual(lib.ones(2), lib.ones(2))
+                found.append(f.unpack_dual(x * 3).tangent is None)
+        return [*found, f._is_fwd_grad_enabled()]
+
+    assert run(torch) == run(oracle)

@@ -92,6 +92,11 @@ def no_edge(lib):
 
 
 @scenario
+def no_edge_of_what_no_longer_requires_grad(lib):
+    return lib.autograd.graph.get_gradient_edge(leaf(lib).requires_grad_(False))
+
+
+@scenario
 def unused_edges_have_no_zeros(lib):
     x, z = leaf(lib), leaf(lib)
     edge = lib.autograd.graph.get_gradient_edge(z)
