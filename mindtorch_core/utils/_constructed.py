@@ -84,18 +84,24 @@ def refusal(cls: type, args: tuple[Any, ...], kwargs: dict[str, Any]) -> TypeErr
     if len(args) >= count:
         required = count - len(own.__defaults__ or ())
         takes = f"{count}" if required == count else f"from {required} to {count}"
+        several = "s" if count > 1 else ""
         return TypeError(
-            f"{cls.__name__}.__init__() takes {takes} positional arguments but {len(args) + 1} were given. "
-            f"{_arguments(cls)}"
+            f"{cls.__name__}.__init__() takes {takes} positional argument{several} but {len(args) + 1} were "
+            f"given. {_arguments(cls)}"
         )
+    if not kwargs.keys().isdisjoint(names[: len(args)]):
+        return None  # given twice: Python says so
     left = names[len(args) : count - 1 - len(own.__defaults__ or ())]
     missing = [f"'{name}'" for name in left if name not in kwargs]
     if not missing:
         return None
     several = "s" if len(missing) > 1 else ""
+    listed = " and ".join(missing)
+    if len(missing) > 2:
+        listed = f"{', '.join(missing[:-1])}, and {missing[-1]}"
     return TypeError(
         f"{cls.__name__}.__init__() missing {len(missing)} required positional argument{several}: "
-        f"{' and '.join(missing)}. {_arguments(cls)}"
+        f"{listed}. {_arguments(cls)}"
     )
 
 
