@@ -4,6 +4,7 @@ import io
 
 import pytest
 import torch as oracle
+from module_scenarios import attempt, fill, numbers, play, values
 from settings import names, plain, same
 
 import mindtorch_core as torch
@@ -60,3 +61,30 @@ def of_older_pickle(lib, call, absent, use):
 def test_modules_of_older_pickles(call, absent, use):
     mine, theirs = (of_older_pickle(lib, call, absent, use) for lib in (torch, oracle))
     assert same(mine, theirs), f"{mine} is not {theirs}"
+
+
+@pytest.mark.parametrize("features", [3, 4])
+def test_lazy_layers_whose_shapes_came_from_a_file(features):
+    def run(t):
+        m = t.nn.LazyLinear(2)
+        m.load_state_dict(fill(t, t.nn.Linear(3, 2)).state_dict())
+        before = (m.in_features, m.has_uninitialized_params())
+        told = attempt(lambda: numbers(m(values(t, 5, features))))
+        return [before, told, m.in_features, type(m).__name__]
+
+    play(run)
+
+
+@pytest.mark.parametrize("version", [None, 1, 2])
+@pytest.mark.parametrize("track", [True, False])
+@pytest.mark.parametrize("left", [("running_mean", "running_var"), ("running_mean",), ()])
+def test_statistics_in_files_of_instance_norms(left, track, version):
+    def run(t):
+        held = fill(t, t.nn.InstanceNorm1d(3, affine=True, track_running_stats=True)).state_dict()
+        some = type(held)((k, v) for k, v in held.items() if "running" not in k or k in left)
+        some._metadata = {"": {} if version is None else {"version": version}}
+        m = t.nn.InstanceNorm1d(3, affine=True, track_running_stats=track)
+        kind, _ = attempt(lambda: m.load_state_dict(some))
+        return [kind, numbers(m.weight) if kind == "returned" else None]
+
+    play(run)

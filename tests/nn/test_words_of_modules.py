@@ -341,3 +341,16 @@ def test_limits_by_their_names_of_old(words):
         return [told, made]
 
     play(run)
+
+
+@pytest.mark.parametrize("reduce", [None, True, False])
+@pytest.mark.parametrize("average", [None, True, False])
+@pytest.mark.parametrize("loss", ["MSELoss", "CrossEntropyLoss", "KLDivLoss"])
+def test_reductions_by_their_words_of_old(loss, average, reduce):
+    def run(t):
+        made = []
+        kind = getattr(t.nn, loss)
+        told = warned(lambda: made.append(kind(size_average=average, reduce=reduce)))
+        return [told, [m.reduction for m in made]]
+
+    play(run)
