@@ -1,6 +1,12 @@
 """Threads and loading: plugins that use threads while they are loaded, and threads that load at once."""
 
 import textwrap
+import threading
+from types import SimpleNamespace
+
+import pytest
+
+from mindtorch_core.plugins.turns import Turns
 
 # A plugin's module, which waits for a thread of its own that uses other devices.
 WAITS = """
@@ -159,3 +165,51 @@ assert time.monotonic() < end
 assert (tries, sorted(told)) == ([1, 1], [0, 1, 1]), (tries, told)
 """
     )
+
+
+@pytest.mark.parametrize(
+    ("state", "mine"),
+    [("available", True), ("loaded", False), ("failed", False), ("disabled", False)],
+)
+def test_a_backend_is_loaded_by_who_asks_first_if_it_is_there_to_be_loaded(state, mine):
+    turns, status = Turns(), SimpleNamespace(state=state)
+    with turns.at("acme", status) as first:
+        assert first is mine
+        assert status.state == ("loading" if mine else state)
+        with turns.at("acme", status) as again:  # its module asks for its device
+            assert again is False
+        with turns.at("other", SimpleNamespace(state="available")) as other:
+            assert other is True
+    assert (
+        status.state == state
+    )  # who loads it says what became of it; an interrupt leaves it as it was
+    assert (turns._loading, turns._waiting) == ({}, {})
+
+
+def test_a_thread_waits_for_another_but_not_for_one_that_waits_for_it():
+    turns = Turns()
+    a, b = SimpleNamespace(state="available"), SimpleNamespace(state="available")
+    told, holds_b = [], threading.Event()
+
+    def other():
+        with turns.at("b", b) as mine:
+            told.append(mine)
+            holds_b.set()
+            with turns.at("a", a) as after:  # waits until it is loaded
+                told.append(after)
+            b.state = "loaded"
+
+    with turns.at("a", a) as mine:
+        told.append(mine)
+        thread = threading.Thread(target=other, daemon=True)
+        thread.start()
+        assert holds_b.wait(60)
+        while thread.ident not in turns._waiting:
+            pass
+        with turns.at("b", b) as second:  # who loads it waits for this thread
+            told.append(second)
+        a.state = "loaded"
+    thread.join(60)
+    assert told == [True, True, False, False]
+    assert (a.state, b.state) == ("loaded", "loaded")
+    assert (turns._loading, turns._waiting) == ({}, {})
