@@ -390,3 +390,12 @@ def test_storages_of_the_default_dtype():
             assert lib.Storage is lib.DoubleStorage
         finally:
             lib.set_default_dtype(lib.float32)
+
+
+@pytest.mark.parametrize("at", [slice(0, 1), "a", 2, -3, None, 1, -2, 1.0], ids=repr)
+def test_an_element_of_a_typed_storage(at):
+    pt = pytest.importorskip("torch")
+    mine, theirs = (
+        outcome(lambda lib: lib.tensor([1.0, 2.0]).storage()[at], lib) for lib in (torch, pt)
+    )
+    assert str(mine).replace("mindtorch_core", "torch")[:40] == str(theirs)[:40]

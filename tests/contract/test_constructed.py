@@ -52,6 +52,15 @@ def test_the_error_begins_as_pythons(name, args, kwargs, module):
         assert found.startswith(plain)
 
 
+@pytest.mark.parametrize(
+    ("name", "args", "takes"),
+    [("A", (1, 2, 3), "A(a, b=1, c=2)"), ("C", (1,), "C()"), ("D", (1,), "D(a, b, c)"), ("D", (1, 2, 3, 4), "D(a, b, c)"),
+     ("F", (1, 2), "F(a=1)"), ("J", (1,), "J(a, b, c, d, e=5)")],
+)  # fmt: skip
+def test_the_arguments_are_listed(name, args, takes):
+    assert called(made(name, Constructed, "m"), args, {}).endswith(f" The arguments are: {takes}")
+
+
 def test_a_class_without_arguments_says_so():
     assert refusal(made("I", Constructed, "m"), (), {}).args == ("I() takes no arguments",)
     assert called(made("I", Constructed, "m"), (1,), {}) == "I() takes no arguments"

@@ -344,3 +344,27 @@ def test_what_python_asks_a_tensor(script):
         assert str(found).startswith(str(expected).split("\n")[0][:40])
     else:
         assert repr(found) == repr(expected)
+
+
+@pytest.mark.parametrize("shape", [(), (0,), (2,), (2, 3), (0, 3)], ids=str)
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int64", "bool"])
+def test_a_tensor_without_data_tells_its_size(shape, dtype):
+    mine, theirs = (
+        repr(lib.empty(shape, device="meta", dtype=getattr(lib, dtype))) for lib in (torch, pt)
+    )
+    assert mine == theirs
+
+
+OF_SEVERAL = [[1, 2], [1.0, 2.0], [True, False], [1j, 2.0]]
+
+
+@pytest.mark.parametrize("values", OF_SEVERAL, ids=str)
+@pytest.mark.parametrize("dtype", [None, "int64", "float32", "float64", "bool", "complex64"])
+def test_a_tensor_of_several_elements_is_no_number(values, dtype):
+    kinds = []
+    for lib in (torch, pt):
+        wanted = None if dtype is None else getattr(lib, dtype)
+        with pytest.raises((TypeError, ValueError)) as caught:
+            lib.tensor([lib.tensor(values)], dtype=wanted)
+        kinds.append(caught.type)
+    assert kinds[0] is kinds[1]
