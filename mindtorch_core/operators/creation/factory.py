@@ -472,19 +472,24 @@ for _overload, _start, _end in OF_ENDS:
     )
 
 
-def _eye(n: int, m: int | None = None, *, dtype: Any = None, device: Any = None) -> Tensor:
+def _eye_rule(n: int, m: int | None = None, *, dtype: Any = None, device: Any = None) -> TensorSpec:
     for which, size in (("n", n), ("m", m)):
         if size is not None and size < 0:
             raise RuntimeError(f"{which} must be greater or equal to 0, got {size}")
-    rows = fn.arange(0, n, 1, device=device).unsqueeze(1)
-    columns = fn.arange(0, n if m is None else m, 1, device=device)
-    return (rows == columns).to(dtype or get_default_dtype())
+    return TensorSpec((n, n if m is None else m), dtype or get_default_dtype())
+
+
+def _eye(n: int, m: int | None = None, *, dtype: Any = None, device: Any = None) -> Tensor:
+    spec = _eye_rule(n, m, dtype=dtype)
+    rows, columns = (fn.arange(0, size, 1, device=device) for size in spec.shape)
+    return (rows.unsqueeze(1) == columns).to(spec.dtype)  # type: ignore[no-any-return]
 
 
 op(
     f"eye(int n, int? m=None, {OPTIONS}) -> Tensor",
     overloads=("", "m"),
     doc="Ones on the diagonal, zeros elsewhere.",
+    rule=_eye_rule,
     decomposition=_eye,
     out=True,
     namespaces=("torch",),

@@ -1,15 +1,17 @@
-"""Places in sorted sequences, counts, and distances of all pairs."""
+"""Places in sorted sequences, counts, whether all elements are equal, and distances of all pairs."""
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
 from mindtorch_core.backend import binary_search, check_bincount, int64, promote_types, result_type
 
-from ..arrays import NUMPY_OF, array_of, cast, row_major, wrap
-from ..register import kernel, register, rule_of
+from ..arrays import NUMPY_OF, array_of, cast, quietly, row_major, wrap
+from ..large import LARGE
+from ..register import composition_of, kernel, register, rule_of
 from .order import ordered_bits
 
 
@@ -52,6 +54,39 @@ def bincount(self: Any, weights: Any = None, minlength: int = 0) -> Any:
         return wrap(np.zeros(minlength, np.int64), int64)
     w = None if weights is None else weights.raw_data.astype(np.float64)
     return wrap(np.bincount(self.raw_data, w, minlength).astype(NUMPY_OF[d], copy=False), d)
+
+
+@kernel("histc")
+def histc(self: Any, bins: int = 100, min: Any = 0, max: Any = 0) -> Any:
+    """How many floats lie in each of some equal bins."""
+    line = self.raw_data.reshape(-1)
+    if line.dtype.kind == "f" and line.size and bins > 0:
+        low, high = (line.min(), line.max()) if min == max else (min, max)
+        low, high = float(low), float(high)
+        if low < high and math.isfinite(high - low):
+            rule_of("histc")(self, bins, min, max)
+            return wrap(quietly(_counted, line, bins, low, high), self.raw_dtype)
+    return composition_of("histc")(self, bins, min, max)
+
+
+def _counted(line: Any, bins: int, low: float, high: float) -> Any:
+    steps = line[(line >= low) & (line <= high)]
+    steps -= low
+    steps *= bins
+    steps /= high - low
+    places = steps.astype(np.int64)
+    np.clip(places, 0, bins - 1, places)
+    return np.bincount(places, None, bins).astype(line.dtype)
+
+
+@kernel("equal")
+def equal(self: Any, other: Any) -> bool:
+    """Whether shapes and elements are equal; of few ones without a tensor of them."""
+    a, b = self.raw_data, other.raw_data
+    if a.dtype == b.dtype and a.size < LARGE and a.dtype.kind in "biufc":
+        return a.shape == b.shape and bool((a == b).all())
+    found: bool = composition_of("equal")(self, other)
+    return found
 
 
 @kernel("_lexicographic_order")

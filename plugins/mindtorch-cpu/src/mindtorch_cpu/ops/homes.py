@@ -22,7 +22,8 @@ HOMES: Final = (
     ("convolution", "_convolution_weight convolution"),
     ("copying", "_to_dtype clone copy_ fill_.Scalar zero_"),
     ("counting",
-     "_cdist_forward _lexicographic_order bincount searchsorted.Scalar searchsorted.Tensor"),
+     "_cdist_forward _lexicographic_order bincount equal histc searchsorted.Scalar "
+     "searchsorted.Tensor"),
     ("elementwise",
      "acosh acosh_ asinh asinh_ atanh atanh_ bitwise_left_shift bitwise_left_shift_ "
      "bitwise_right_shift bitwise_right_shift_ complex copysign deg2rad deg2rad_ exp2 exp2_ fmax "
@@ -54,7 +55,7 @@ HOMES: Final = (
     ("normalization",
      "_native_batch_norm_legit native_batch_norm native_batch_norm_backward native_layer_norm "
      "native_layer_norm_backward"),
-    ("order", "sort.stable topk"),
+    ("order", "median median.dim nanmedian nanmedian.dim sort.stable topk"),
     ("pointwise",
      "_conj_physical add add_ atan2 atan2_ bitwise_and bitwise_and_ bitwise_or bitwise_or_ "
      "bitwise_xor bitwise_xor_ div div_ eq eq_ floor_divide floor_divide_ fmod fmod_ ge ge_ gt gt_ "

@@ -15,7 +15,7 @@ from mindtorch_core.backend import int64, wrap_dim
 
 from ..arrays import laid_as, quietly, row_major, wrap
 from ..large import LARGE
-from ..register import kernel, rule_of
+from ..register import composition_of, kernel, register, rule_of
 from ..workers import in_parts
 from .equal_ones import first_ones
 
@@ -130,6 +130,11 @@ def along(a: Any, order: Any) -> Any:
     return lines.take(order.reshape(lines.shape[0], -1) + starts).reshape(order.shape)
 
 
+def _last(a: Any, axis: int) -> Any:
+    """An array with a dimension moved to the end."""
+    return a if axis == a.ndim - 1 else np.moveaxis(a, axis, -1)
+
+
 @kernel("sort.stable")
 def sort(self: Any, *, stable: Any = None, dim: int = -1, descending: bool = False) -> Any:
     """Elements in order and their positions; always stable."""
@@ -138,7 +143,7 @@ def sort(self: Any, *, stable: Any = None, dim: int = -1, descending: bool = Fal
     if not a.ndim:
         return wrap(a.copy(), self.raw_dtype), wrap(np.zeros((), np.int64), int64)
     axis = wrap_dim(dim, a.ndim)
-    moved = a if axis == a.ndim - 1 else np.moveaxis(a, axis, -1)
+    moved = _last(a, axis)
     order = positions_in_order(moved, descending)
     if spec.strides is None:
         return _picked(moved, order, axis, self.raw_dtype)
@@ -208,7 +213,7 @@ def topk(self: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool = 
     if not a.ndim:
         return wrap(a.copy(), self.raw_dtype), wrap(np.zeros((), np.int64), int64)
     axis = wrap_dim(dim, a.ndim)
-    moved = a if axis == a.ndim - 1 else np.moveaxis(a, axis, -1)
+    moved = _last(a, axis)
     n = moved.shape[-1]
     if a.dtype.kind == "V" or n <= _FEW or 4 * k > n or not k:
         order = positions_in_order(moved, largest)
@@ -240,3 +245,53 @@ def _first_ones(a: Any, k: int, largest: bool) -> Any:
         found = np.argpartition(a, k - 1, -1)[..., :k]
     found.sort(-1)  # equal ones keep their order, whatever the other rows are
     return along(found, positions_in_order(along(a, found), largest)[..., :k])
+
+
+# ---- medians ------------------------------------------------------------------------------------
+
+
+def _middle(a: Any, name: str) -> Any:
+    """Ranks of the medians along the last dimension: of NaN the first, where they count."""
+    n = a.shape[-1]
+    if a.dtype.kind in "iu":
+        return (n - 1) // 2
+    valid = n - np.count_nonzero(a != a, -1)
+    middle = np.maximum(valid - 1, 0) // 2
+    return np.where(valid < n, valid, middle) if name == "median" else middle
+
+
+def _medians(name: str) -> None:
+    """Register the median of all elements and that along a dimension."""
+    composed, composed_along = composition_of(name), composition_of(f"{name}.dim")
+    rule, rule_along = rule_of(name), rule_of(f"{name}.dim")
+
+    def of_all(self: Any) -> Any:
+        a = self.raw_data
+        if not a.size or a.dtype.kind not in "iuf":
+            return composed(self)
+        rule(self)
+        line = a.reshape(-1)
+        rank = int(_middle(line, name))
+        ordered = np.sort(line, kind="stable") if a.size <= _FEW else np.partition(line, rank)
+        return wrap(ordered[rank], self.raw_dtype)
+
+    def along_one(self: Any, dim: int, keepdim: bool = False) -> Any:
+        a = self.raw_data
+        if not a.size or not a.ndim or a.dtype.kind not in "iuf":
+            return composed_along(self, dim, keepdim)
+        values, indices = rule_along(self, dim, keepdim)
+        moved = _last(a, wrap_dim(dim, a.ndim))
+        order, rank = positions_in_order(moved, False), _middle(moved, name)
+        if rank.__class__ is int:
+            order = np.ascontiguousarray(order[..., rank, None])
+        else:
+            order = along(order, rank[..., None])
+        found = (along(moved, order), values), (order, indices)
+        return tuple(wrap(row_major(x.reshape(s.shape)), s.dtype) for x, s in found)
+
+    register(name, of_all)
+    register(f"{name}.dim", along_one)
+
+
+_medians("median")
+_medians("nanmedian")

@@ -1,0 +1,109 @@
+"""Ops whose kernels on the CPU are not their compositions: medians, histograms, lines, whether all is equal."""
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+
+import mindtorch_core as mt  # noqa: E402
+
+SHAPES = [(), (1,), (8,), (7, 9), (70,), (3, 0, 2), (3, 200), (5, 2, 6)]
+DTYPES = ["float16", "bfloat16", "float32", "float64", "uint8", "int64"]
+
+
+def drawn(shape, dtype, share=0.0):
+    """The same numbers in both libraries, a share of them NaN."""
+    random = np.random.default_rng(3)
+    a = np.where(random.random(shape) < share, np.nan, random.normal(0, 9, shape))
+    a = np.abs(np.nan_to_num(a)) if dtype in ("uint8", "int64") else a
+    return [each.tensor(a).to(getattr(each, dtype)) for each in (mt, torch)]
+
+
+def same(ours, theirs):
+    """Whether values, shape and strides are the same."""
+    assert (ours.shape, ours.stride()) == (tuple(theirs.shape), theirs.stride())
+    np.testing.assert_array_equal(ours.tolist(), theirs.tolist())
+
+
+@pytest.mark.parametrize("share", [0.0, 0.2, 0.95])
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("name", ["median", "nanmedian"])
+def test_medians(name, shape, dtype, share):
+    ours, theirs = drawn(shape, dtype, share)
+    same(getattr(ours, name)(), getattr(theirs, name)())
+    for dim in range(len(shape)):
+        if not shape[dim]:
+            continue
+        for keepdim in (False, True):
+            values, places = getattr(ours, name)(dim, keepdim)
+            wanted = getattr(theirs, name)(dim, keepdim)
+            same(values, wanted.values)
+            assert places.stride() == wanted.indices.stride()
+            picked = ours.gather(dim, places if keepdim else places.unsqueeze(dim))
+            same(picked if keepdim else picked.squeeze(dim), wanted.values)
+
+
+def test_the_median_along_a_dimension_that_is_not_the_last_in_memory():
+    ours, theirs = (t.mT for t in drawn((7, 9), "float32", 0.2))
+    for dim in (0, 1):
+        same(ours.median(dim)[0], theirs.median(dim)[0])
+
+
+@pytest.mark.parametrize("args", [(), (10,), (10, -1, 1), (7, 2, 2), (3, 10, 20), (1, -50, 50)])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("shape", [(), (1,), (0,), (8, 8), (5000,)])
+def test_histograms(shape, dtype, args):
+    ours, theirs = drawn(shape, dtype)
+    same(mt.histc(ours, *args), torch.histc(theirs, *args))
+
+
+def test_histograms_leave_out_nan_where_a_range_is_given_and_refuse_it_where_none_is():
+    ours, theirs = drawn((64,), "float32", 0.3)
+    same(mt.histc(ours, 5, -3, 3), torch.histc(theirs, 5, -3, 3))
+    for each, t in ((mt, ours), (torch, theirs)):
+        with pytest.raises(RuntimeError, match="is not finite"):
+            each.histc(t)
+
+
+@pytest.mark.parametrize("steps", [0, 1, 2, 3, 8, 100, 4097])
+@pytest.mark.parametrize(
+    "ends", [(0, 1), (-1.5, 0.3), (1e30, -1e38), (5, 5), (-0.0, 0.0), (True, False)]
+)
+def test_lines(ends, steps):
+    ours, theirs = mt.linspace(*ends, steps), torch.linspace(*ends, steps)
+    assert ours.numpy().tobytes() == theirs.numpy().tobytes()
+
+
+@pytest.mark.parametrize("dtype", [None, "bool", "int64", "bfloat16", "complex64"])
+@pytest.mark.parametrize("sizes", [(3,), (3, 5), (5, 3), (0,), (0, 3), (3, 0), (1, 1)])
+def test_ones_on_a_diagonal(sizes, dtype):
+    ours, theirs = (each.eye(*sizes, dtype=dtype and getattr(each, dtype)) for each in (mt, torch))
+    assert str(ours.dtype) == str(theirs.dtype)
+    same(ours, theirs)
+    with mt.pipeline():
+        later = mt.eye(*sizes, dtype=ours.dtype)
+    same(later, theirs)
+
+
+EQUAL = {
+    "same": lambda each: (each.ones(3), each.ones(3)),
+    "other shape": lambda each: (each.ones(()), each.ones(1)),
+    "one differs": lambda each: (each.arange(9), each.arange(9).clamp(max=7)),
+    "nan": lambda each: (each.ones(3) * float("nan"),) * 2,
+    "nothing": lambda each: (each.ones(0), each.ones(0)),
+    "bfloat16": lambda each: (each.ones(3).bfloat16(), each.ones(3).bfloat16()),
+    "dtypes": lambda each: (each.ones(3), each.ones(3, dtype=each.int64)),
+    "strides": lambda each: (
+        each.arange(6).view(2, 3).t(),
+        each.arange(6).view(2, 3).t().contiguous(),
+    ),
+    "many": lambda each: (each.ones(1 << 16), each.ones(1 << 16)),
+}
+
+
+@pytest.mark.parametrize("name", EQUAL)
+def test_whether_all_is_equal(name):
+    found = mt.equal(*EQUAL[name](mt))
+    assert type(found) is bool
+    assert found == torch.equal(*EQUAL[name](torch))
