@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
@@ -52,14 +53,20 @@ def divisors(at: Averaging) -> list[list[int]] | int:
     """How many elements count in each window, as factors by dimension; one number if all agree."""
     if at.divisor is not None:
         return at.divisor
+    return _sizes_of_windows(at.count, at.kernel, at.stride, at.padding, at.sizes, bool(at.include))
+
+
+@functools.lru_cache(256)
+def _sizes_of_windows(
+    count: Shape, kernel: Shape, stride: Shape, padding: Shape, sizes: Shape, include: bool
+) -> list[list[int]] | int:
     factors = []
-    for i, count in enumerate(at.count):
-        kernel, size, pad = at.kernel[i], at.sizes[i], at.padding[i]
-        starts = [o * at.stride[i] - pad for o in range(count)]
-        if at.include:
-            factors.append([min(s + kernel, size + pad) - s for s in starts])
+    for n, size_of, step, pad, size in zip(count, kernel, stride, padding, sizes, strict=True):
+        starts = [o * step - pad for o in range(n)]
+        if include:
+            factors.append([min(s + size_of, size + pad) - s for s in starts])
         else:
-            factors.append([min(s + kernel, size) - max(s, 0) for s in starts])
+            factors.append([min(s + size_of, size) - max(s, 0) for s in starts])
     if all(len(set(f)) == 1 for f in factors):
         return numel(tuple(f[0] for f in factors))
     return factors

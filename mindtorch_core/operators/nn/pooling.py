@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -41,7 +42,14 @@ def pool_sizes(
     kernel = spread(kernel, n, "kernel_size")
     stride = kernel if stride in (None, (), []) else spread(stride, n, "stride")
     padding, dilation = spread(padding, n, "padding"), spread(dilation, n, "dilation")
-    shape = self._shape
+    return _checked_sizes(n, self._shape, kernel, stride, padding, dilation, bool(ceil_mode), name)
+
+
+@functools.lru_cache(256)
+def _checked_sizes(
+    n: int, shape: Shape, kernel: Shape, stride: Shape, padding: Shape, dilation: Shape, ceil_mode: bool,
+    name: str,
+) -> tuple[Shape, Shape, Shape, Shape, Shape]:  # fmt: skip
     if len(shape) not in (n + 1, n + 2) or any(s == 0 for s in shape[-n - 1 :]):
         raise RuntimeError(
             f"{name}: Expected {n + 1}D or {n + 2}D (batch mode) tensor with optional 0 dim batch "

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
-from typing import Any
+import math
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from mindtorch_core.backend import Averaging, divisors, int64, pool_sizes
+from mindtorch_core.backend import Averaging, Shape, divisors, int64, pool_sizes
 
 from ..arrays import NUMPY_OF, WIDER, quietly, wrap
 from ..compiled import walk
+from ..large import SOME
 from ..memory_pool import POOL
 from ..register import composition_of, register_in_format
 from ..workers import share_out
@@ -68,37 +71,25 @@ def _max_pool(n: int) -> Any:
         a = self.raw_data.astype(np.float32) if d in WIDER else self.raw_data
         planes = _planes(a, n)
         lowest = -np.inf if a.dtype.kind == "f" else np.iinfo(a.dtype).min
-        reach = [
-            (c - 1) * s + g * (k - 1) + 1
-            for c, s, g, k in zip(count, steps, gaps, kernel, strict=True)
-        ]
-        places = list(itertools.product(*map(range, kernel)))
+        sizes = a.shape[a.ndim - n :]
+        known = _windows if math.prod(count) < SOME else _windows.__wrapped__
+        windows = known(sizes, kernel, steps, pads, gaps, count)
+        seen_from, reach, table, first, first_inside = windows
         out = POOL.empty((len(planes), *count), a.dtype)
         where = POOL.empty(out.shape, NUMPY_OF[int64])
-        small = np.uint8 if len(places) < 256 else np.int32
-        table = _positions(places, gaps, a.shape[a.ndim - n :])
-        starts = [
-            np.arange(c, dtype=np.int64) * s - p for c, s, p in zip(count, steps, pads, strict=True)
-        ]
-        first = _flat(starts, a.shape[a.ndim - n :])
-        # Where all that a window sees is the lowest number, the padding must not be the maximum.
-        inside = [
-            np.where(at < 0, np.minimum(at % g, size - 1), at)
-            for at, g, size in zip(starts, gaps, a.shape[a.ndim - n :], strict=True)
-        ]
-        first_inside = _flat(inside, a.shape[a.ndim - n :])
+        small = np.uint8 if len(seen_from) < 256 else np.int32
 
         def work(part: slice) -> None:
             x = _padded(planes[part], pads, reach, lowest)
             best, at = out[part], np.zeros(out[part].shape, small)
-            np.copyto(best, x[(slice(None), *_slices(places[0], count, steps, gaps))])
-            for i, place in enumerate(places[1:], 1):
-                seen = x[(slice(None), *_slices(place, count, steps, gaps))]
+            np.copyto(best, x[seen_from[0]])
+            for i, place in enumerate(seen_from[1:], 1):
+                seen = x[place]
                 better = np.greater(seen, best)
                 np.maximum(best, seen, out=best)
                 np.maximum(at, np.multiply(better, i, dtype=small), out=at)
             if a.dtype.kind == "f" and np.isnan(best).any():
-                _mark_nan(x, at, places, (count, steps, gaps))
+                _mark_nan(x, at, seen_from)
             np.add(table.take(at), first, out=where[part])
             if any(pads):
                 np.copyto(where[part], first_inside, where=at == 0)
@@ -113,11 +104,53 @@ def _max_pool(n: int) -> Any:
     return run
 
 
-def _mark_nan(x: Any, at: Any, places: Any, windows: Any) -> None:
+def _mark_nan(x: Any, at: Any, seen_from: Any) -> None:
     """A window with NaN has its maximum there."""
-    for i, place in enumerate(places):
-        seen = x[(slice(None), *_slices(place, *windows))]
-        at[np.isnan(seen)] = i
+    for i, place in enumerate(seen_from):
+        at[np.isnan(x[place])] = i
+
+
+class _Windows(NamedTuple):
+    """What max pooling of planes of one size needs to know.
+
+    Attributes:
+        seen_from: what all windows see at each position in them.
+        reach: elements up to where the last windows end.
+        table: how far each position is from the window's start, flat.
+        first: where windows start, flat.
+        first_inside: where they start in the planes: where all that a window sees is the lowest number, the
+            padding must not be the maximum.
+    """
+
+    seen_from: list[tuple[slice, ...]]
+    reach: list[int]
+    table: Any
+    first: Any
+    first_inside: Any
+
+
+@functools.lru_cache(64)
+def _windows(
+    sizes: Shape, kernel: Shape, steps: Shape, pads: Shape, gaps: Shape, count: Shape
+) -> _Windows:
+    places = list(itertools.product(*map(range, kernel)))
+    starts = [
+        np.arange(c, dtype=np.int64) * s - p for c, s, p in zip(count, steps, pads, strict=True)
+    ]
+    inside = [
+        np.where(at < 0, np.minimum(at % g, size - 1), at)
+        for at, g, size in zip(starts, gaps, sizes, strict=True)
+    ]
+    reach = [
+        (c - 1) * s + g * (k - 1) + 1 for c, s, g, k in zip(count, steps, gaps, kernel, strict=True)
+    ]
+    return _Windows(
+        [(slice(None), *_slices(place, count, steps, gaps)) for place in places],
+        reach,
+        _positions(places, gaps, sizes),
+        _flat(starts, sizes),
+        _flat(inside, sizes),
+    )
 
 
 def _positions(places: Any, gaps: Any, sizes: Any) -> Any:

@@ -161,22 +161,19 @@ def normal_(self: Any, mean: float = 0, std: float = 1, *, generator: Any = None
     refuse_float8(self)
     data = self.raw_data
     source = stream_of(generator)
-    standard = mean == 0 and std == 1 and self.raw_dtype in _PLAIN
-    if standard and data.size < BLOCK and data.flags.c_contiguous:
+    plain = self.raw_dtype in _PLAIN and data.flags.c_contiguous
+    if not (plain and mean == 0 and std == 1):
+        rule_of("normal")(self, mean, std)
+    elif data.size < BLOCK:
         data.reshape(-1)[:] = source.few_normals(data.size)
         return self
-    rule_of("normal")(self, mean, std)
     if data.dtype.kind == "c":
         data, std = _reals(data), std / math.sqrt(2)
-    quietly(_fill_normal, data, mean, std, source)
-    return self
-
-
-def _fill_normal(data: Any, mean: float, std: float, source: TwisterSource) -> None:
     if data.size >= BLOCK and data.flags.c_contiguous:
         _fill_blocks(data.reshape(-1), mean, std, source)
     else:
         fill(data, source, lambda source, part: fused_double(source.normals(part.size), std, mean))
+    return self
 
 
 _TILE: Final = 12 << 10  # numbers that a thread turns into normal ones at a time
@@ -188,32 +185,22 @@ def _fill_blocks(line: Any, mean: float, std: float, source: TwisterSource) -> N
     half = line.itemsize < _HALF
     count = whole if half else line.size
     again = BLOCK if whole != line.size else 0
-    uniform = TwisterSource.doubles if line.itemsize == 8 else TwisterSource.singles
-    if line.size <= _TILE:
-        with source.lock:
-            drawn = uniform(source, count + again)
-        if again:
-            drawn = np.concatenate((drawn[:whole], drawn[count:]))
-        blocks(drawn, mean, std)
-        np.copyto(line[:whole], drawn[:whole], "unsafe")
-        if again:
-            np.copyto(line[-BLOCK:], drawn[whole:], "unsafe")
-        return
     target = uninitialised(line.shape, np.dtype(np.float32)) if half else line
+    double = target.itemsize == 8
+    put = source.put_doubles if double else source.put_singles
     with source.lock:
         for start in range(0, count, CHUNK):
-            stop = min(start + CHUNK, count)
-            target[start:stop] = uniform(source, stop - start)
-        last = uniform(source, again)
+            put(target[start : min(start + CHUNK, count)])
+        last = (source.doubles if double else source.singles)(again) if again else None
     share_out(
         lambda start: quietly(blocks, target[start : min(start + _TILE, whole)], mean, std),
         range(0, whole, _TILE),
     )
-    if again:
-        blocks(last, mean, std)
+    if last is not None:
+        quietly(blocks, last, mean, std)
         target[-BLOCK:] = last
     if half:
-        np.copyto(line, target, "unsafe")
+        quietly(np.copyto, line, target, "unsafe")
 
 
 # ---- integers -----------------------------------------------------------------------------------
