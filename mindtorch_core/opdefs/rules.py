@@ -6,6 +6,7 @@ errors about shapes and dtypes, so every backend reports them in the same words.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
@@ -58,8 +59,16 @@ def pointwise_spec(operands: tuple[Any, ...], d: dtype) -> TensorSpec:
         plain = plain and t._strided is None
     if len(shape) < 2 or (plain and tensors[0]._keys & META):
         return TensorSpec(shape, d)
-    strides = pointwise_strides(shape, [(t._shape, t._geometry()[0]) for t in tensors])
-    return TensorSpec(shape, d, None if strides == contiguous_strides(shape) else strides)
+    return TensorSpec(
+        shape, d, _strides(shape, tuple([(t._shape, t._geometry()[0]) for t in tensors]))
+    )
+
+
+@functools.lru_cache(4096)
+def _strides(shape: Shape, operands: tuple[tuple[Shape, Shape], ...]) -> Shape | None:
+    """Strides of what is made of operands of some shapes and strides; None if it lies row-major."""
+    strides = pointwise_strides(shape, operands)
+    return None if strides == contiguous_strides(shape) else strides
 
 
 def like(

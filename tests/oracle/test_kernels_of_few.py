@@ -107,3 +107,23 @@ def test_whether_all_is_equal(name):
     found = mt.equal(*EQUAL[name](mt))
     assert type(found) is bool
     assert found == torch.equal(*EQUAL[name](torch))
+
+
+@pytest.mark.parametrize(
+    "size", [{"scale_factor": 2}, {"scale_factor": (2.0, 3.0)}, {"size": (7, 9)}, {"size": (6, 10)}]
+)
+@pytest.mark.parametrize("dtype", ["float32", "uint8", "bfloat16"])
+@pytest.mark.parametrize("shape", [(2, 3, 8, 8), (1, 1, 3, 5), (2, 3, 1, 4)])
+def test_nearest_elements_whether_they_are_repeated_or_picked(shape, dtype, size):
+    ours, theirs = drawn(shape, dtype)
+    for lies in ("contiguous_format", "channels_last"):
+        same(
+            mt.nn.functional.interpolate(ours.to(memory_format=getattr(mt, lies)), **size),
+            torch.nn.functional.interpolate(theirs.to(memory_format=getattr(torch, lies)), **size),
+        )
+
+
+@pytest.mark.parametrize("classes", [-1, 6])
+@pytest.mark.parametrize("labels", [[0, 1, 2], [[1], [5]], 5])
+def test_ones_at_classes(labels, classes):
+    same(*(each.nn.functional.one_hot(each.tensor(labels), classes) for each in (mt, torch)))

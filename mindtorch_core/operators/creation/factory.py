@@ -482,7 +482,7 @@ def _eye_rule(n: int, m: int | None = None, *, dtype: Any = None, device: Any = 
 def _eye(n: int, m: int | None = None, *, dtype: Any = None, device: Any = None) -> Tensor:
     spec = _eye_rule(n, m, dtype=dtype)
     rows, columns = (fn.arange(0, size, 1, device=device) for size in spec.shape)
-    return (rows.unsqueeze(1) == columns).to(spec.dtype)  # type: ignore[no-any-return]
+    return (rows.unsqueeze(1) == columns).to(spec.dtype)
 
 
 op(

@@ -227,8 +227,11 @@ def _take_along_dim(self: Any, indices: Any, dim: int | None = None) -> Any:
     parts = [(*common[:at], t._shape[at], *common[at:]) for t in (self, indices) if t._shape]
     if not parts:
         return self.gather(0, indices.remainder(1))
-    spread = indices.expand(parts[1]).remainder(self._shape[at])  # negative positions wrap around
-    return self.expand(parts[0]).gather(at, spread)
+    given, indices = (
+        t if t._shape == shape else t.expand(shape)
+        for t, shape in zip((self, indices), parts, strict=True)
+    )
+    return given.gather(at, indices.remainder(self._shape[at]))  # negative positions wrap around
 
 
 def _without(sizes: Sequence[int], at: int) -> Shape:

@@ -136,12 +136,13 @@ def _product(a: _Term, b: _Term, keep: Any) -> _Term:
         own = term.sizes()
         t = term.ordered([*batch, *rows, *columns])
         shape = [sizes[s] for s in batch] + [own[s] for s in (*rows, *columns)]
-        t = t.expand(shape)
+        t = t if t._shape == tuple(shape) else t.expand(shape)
+        t = t if t._dtype is common else t.to(common)
         return t.reshape(
             numel(tuple(sizes[s] for s in batch)),
             numel(tuple(own[s] for s in rows)),
             numel(tuple(own[s] for s in columns)),
-        ).to(common)
+        )
 
     product = matrices(a, left, inner).bmm(matrices(b, inner, right))
     result = _Term(product.reshape([sizes[s] for s in out]), out, 0)

@@ -20,8 +20,6 @@ def _one_hot(self: Tensor, num_classes: int = -1) -> Any:
         raise RuntimeError(
             f"one_hot is only applicable to index tensor of type LongTensor, got {self._dtype.label}"
         )
-    if num_classes >= 0 and numel(self._shape) and has_elements(self):
-        return by_name("_one_hot_of")(self, num_classes)
     empty = not numel(self._shape)
     if empty and num_classes <= 0:
         raise RuntimeError("Can not infer total number of classes from empty tensor.")
@@ -29,6 +27,8 @@ def _one_hot(self: Tensor, num_classes: int = -1) -> Any:
         if self.min().item() < 0:
             raise RuntimeError("Class values must be non-negative.")
         num_classes = int(self.max().item()) + 1
+    if num_classes >= 0 and not empty and has_elements(self):
+        return by_name("_one_hot_of")(self, num_classes)
     return _ones(self, num_classes)
 
 

@@ -6,15 +6,15 @@ BLAS multiplies by those zeros faster than anything picks the other elements.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from typing import Any, Final
 
 import numpy as np
 
-from mindtorch_core.backend import RESIZING, float32, taps
+from mindtorch_core.backend import RESIZING, Shape, float32, taps
 
 from ..arrays import NUMPY_OF, WIDER, quietly, wrap
-from ..large import LARGE
 from ..memory_pool import POOL
 from ..register import composition_of, register_in_format, rule_of
 from ..workers import in_parts, share_out
@@ -51,7 +51,7 @@ def _multiplied(a: Any, matrices: Any) -> Any:
 def _options(n: int, aligns: bool, given: tuple[Any, ...], named: dict[str, Any]) -> Any:
     values = [*given, *named.values()]
     align = values.pop(0) if aligns else False
-    return align, values + [None] * (n - len(values))
+    return align, (*values, *(None,) * (n - len(values)))
 
 
 def _resize(name: str, mode: str, n: int, aligns: bool) -> Any:
@@ -83,7 +83,7 @@ def _resize_backward(name: str, mode: str, n: int, aligns: bool) -> Any:
         d, g = grad_output.raw_dtype, grad_output.raw_data
         sizes = tuple(input_size[2:])
         if mode == "nearest" and grad_output.raw_shape == (*input_size[:2], *output_size):
-            factors = _factors(sizes, output_size, _options(n, aligns, given, named)[1])
+            factors = _factors(sizes, tuple(output_size), _options(n, aligns, given, named)[1])
             if factors and g.dtype.kind in "fV" and g.size:
                 return wrap(_repeats_added(g, factors, NUMPY_OF[WIDER.get(d, d)]), d)
         if grad_output.raw_shape != (*input_size[:2], *output_size) or not _fits(
@@ -102,7 +102,8 @@ def _resize_backward(name: str, mode: str, n: int, aligns: bool) -> Any:
     return run
 
 
-def _factors(sizes: Any, counts: Any, scales: Any) -> list[int]:
+@functools.lru_cache(256)
+def _factors(sizes: Shape, counts: Shape, scales: tuple[float | None, ...]) -> list[int]:
     """How often each element of a dimension is repeated, if all are equally often; else nothing."""
     found = []
     for size, count, scale in zip(sizes, counts, scales, strict=True):
@@ -123,10 +124,11 @@ def _nearest(name: str, n: int) -> Any:
 
     def run(self: Any, output_size: Any, *given: Any, **named: Any) -> Any:
         a = self.raw_data
-        if a.size < LARGE or not a.flags.c_contiguous:
+        if not a.flags.c_contiguous:
             return decomposed(self, output_size, *given, **named)
         check(self, output_size, *given, **named)
-        factors = _factors(a.shape[2:], output_size, _options(n, False, given, named)[1])
+        scales = _options(n, False, given, named)[1]
+        factors = _factors(a.shape[2:], tuple(output_size), scales)
         if not factors:
             return decomposed(self, output_size, *given, **named)
         return wrap(_repeated(a, factors), self.raw_dtype)
