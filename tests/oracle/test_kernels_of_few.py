@@ -127,3 +127,21 @@ def test_nearest_elements_whether_they_are_repeated_or_picked(shape, dtype, size
 @pytest.mark.parametrize("labels", [[0, 1, 2], [[1], [5]], 5])
 def test_ones_at_classes(labels, classes):
     same(*(each.nn.functional.one_hot(each.tensor(labels), classes) for each in (mt, torch)))
+
+
+@pytest.mark.parametrize("asked", [(False, False), (True, False), (False, True), (True, True)])
+@pytest.mark.parametrize("share", [0.0, 0.3])
+@pytest.mark.parametrize("dtype", [*DTYPES, "bool"])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_different_elements(shape, dtype, share, asked):
+    found = []
+    for each, t in zip((mt, torch), drawn(shape, "uint8"), strict=True):
+        t = (t % 5).to(getattr(each, dtype))
+        # NaN are each different, in an order of PyTorch's own.
+        if share and not asked[0] and dtype.startswith(("float", "bfloat")):
+            t = each.where(t == 3, float("nan"), t).to(getattr(each, dtype))
+        made = each.unique(t, return_inverse=asked[0], return_counts=asked[1])
+        found.append(made if any(asked) else (made,))
+    for ours, theirs in zip(*found, strict=True):
+        assert str(ours.dtype) == str(theirs.dtype)
+        same(ours, theirs)
