@@ -1,5 +1,8 @@
 """Writers, readers, planners and stagers that are not ours; `checkpoint_planners.py` has them beside PyTorch's."""
 
+import errno
+import os
+import resource
 from concurrent.futures import Future
 
 import pytest
@@ -205,3 +208,38 @@ def test_what_lies_as_it_was_written_is_read_right_into_the_state(tmp_path):
     for name, t in found.items():
         assert (t.data_ptr(), t._version) == (before[name][0], before[name][1] + 1)
         torch.testing.assert_close(t, state[name].to(t.dtype))
+
+
+def test_a_disk_that_is_full_keeps_the_checkpoint_and_room_for_the_next(tmp_path):
+    small = {"weight": torch.arange(3.0), "epoch": 1}
+    dcp.save(small, checkpoint_id=tmp_path)
+    there = {each.name for each in tmp_path.iterdir()}
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, limits[1]))  # as a disk has no more
+    try:
+        with pytest.raises(dcp.CheckpointException, match=os.strerror(errno.EFBIG)):
+            dcp.save({"weight": torch.ones(100_000), "epoch": 2}, checkpoint_id=tmp_path)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert {each.name for each in tmp_path.iterdir()} == there
+    found = {"weight": torch.zeros(3), "epoch": 0}
+    dcp.load(found, checkpoint_id=tmp_path)
+    assert found["epoch"] == 1
+    assert found["weight"].tolist() == [0, 1, 2]
+
+
+def test_what_a_save_has_left_goes_before_the_next_one_writes(tmp_path):
+    left = tmp_path / "0123456789abcdef-00001.safetensors"
+    seen = []
+
+    class Writer(dcp.FileSystemWriter):
+        def write_data(self, plan, planner):
+            seen.append(left.exists())
+            return super().write_data(plan, planner)
+
+    dcp.save({"weight": torch.arange(3.0)}, checkpoint_id=tmp_path)
+    left.write_bytes(b"half")
+    (tmp_path / "notes.txt").write_text("mine")
+    dcp.save({"weight": torch.arange(4.0)}, storage_writer=Writer(tmp_path))
+    assert seen == [False]
+    assert (tmp_path / "notes.txt").exists()

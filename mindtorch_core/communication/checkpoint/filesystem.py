@@ -19,7 +19,7 @@ from ...serialization import save as save_object
 from ...tensors.tensor import Tensor
 from ..futures import Future
 from .boxes import part
-from .index import INDEX, Place, are_paths, read_index, write_index
+from .index import INDEX, Place, are_paths, read_index, remove_leftovers, write_index
 from .metadata import Metadata, MetadataIndex, StorageMeta, TensorStorageMetadata
 from .plans import LoadItemType, LoadPlan, LoadPlanner, ReadItem, SavePlan, SavePlanner, WriteItem
 from .staging import BlockingAsyncStager
@@ -96,7 +96,8 @@ class FileSystemWriter(BlockingAsyncStager, StorageWriter):
         return plan
 
     def prepare_global_plan(self, plans: list[SavePlan]) -> list[SavePlan]:
-        """Name the files of each rank."""
+        """Name the files of each rank, and make room: what saves that have failed have left goes."""
+        remove_leftovers(self.path)
         return [
             replace(plan, storage_data=f"{self._save}-{rank:05}") for rank, plan in enumerate(plans)
         ]
@@ -161,15 +162,19 @@ class FileSystemWriter(BlockingAsyncStager, StorageWriter):
     def _file(
         self, name: str, write: Callable[[IO[bytes]], object], folder: Path | None = None
     ) -> int:
-        """Write a file, under another name until it is whole; its size."""
+        """Write a file, under another name until it is whole; its size. What fails leaves none."""
         folder = folder or self.path
         unfinished = folder / f"{name}.part"
-        with unfinished.open("wb") as file:
-            write(file)
-            file.flush()
-            if self.sync_files:
-                os.fsync(file.fileno())
-            size = file.seek(0, os.SEEK_END)
+        try:
+            with unfinished.open("wb") as file:
+                write(file)
+                file.flush()
+                if self.sync_files:
+                    os.fsync(file.fileno())
+                size = file.seek(0, os.SEEK_END)
+        except BaseException:
+            unfinished.unlink(missing_ok=True)
+            raise
         unfinished.replace(folder / name)
         return size
 

@@ -15,7 +15,7 @@ tensors, one after the other as `torch.save` writes each; both are named by the 
 ``paths`` says where in the nested state each name was; what a planner of a program's own keeps in its
 place is in a file of its own, which ``planner`` names. The index is put in place last and at once: until
 then the folder holds the checkpoint before, whole. Files that no index names are left over from a save that
-was interrupted; the next one removes them.
+was interrupted; the next one removes them before it writes.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from .metadata import (
     TensorStorageMetadata,
 )
 
-__all__ = ["INDEX", "Place", "are_paths", "read_index", "write_index"]
+__all__ = ["INDEX", "Place", "are_paths", "read_index", "remove_leftovers", "write_index"]
 
 INDEX: Final = "index.json"
 _FORMAT: Final = "mindtorch.checkpoint"
@@ -126,6 +126,25 @@ def write_index(
     part.replace(folder / INDEX)
     if sync:
         sync_folder(folder)
+    _remove_others(folder, files)
+
+
+def remove_leftovers(folder: Path) -> None:
+    """Remove what saves that have failed have left in a folder, so that it takes no room.
+
+    Args:
+        folder: of checkpoints; where its index cannot be read, nothing is removed.
+    """
+    files: Mapping[str, int] = {}
+    if (folder / INDEX).exists():
+        try:
+            files = json.loads((folder / INDEX).read_text("utf-8"))["files"]
+        except (ValueError, KeyError, TypeError):
+            return
+    _remove_others(folder, files)
+
+
+def _remove_others(folder: Path, files: Mapping[str, int]) -> None:
     for each in folder.iterdir():
         if _DATA.fullmatch(each.name) and each.name not in files:
             each.unlink(missing_ok=True)
