@@ -23,7 +23,7 @@ from typing import IO, Final
 from ..communication.launchers import mpiexec, replaces
 from .logs import NO_LOGS, Logs
 from .outputs import Output
-from .rank import GRACE, end_with_parent, has_gone, note_end
+from .rank import ERRORS, GRACE, end_with_parent, has_gone, note_end
 from .replacements import Replacements
 
 __all__ = ["launch"]
@@ -119,6 +119,7 @@ class _Attempt:
         """Start all, wait, and report; returns the exit status."""
         start = [sys.executable, "-I", "-S", str(_RANK), str(self._folder), *command]
         more = {
+            ERRORS: str(self._logs.attempt or self._folder),
             GRACE: str(self._grace),
             "TORCHELASTIC_RESTART_COUNT": str(done),
             "TORCHELASTIC_MAX_RESTARTS": str(limit),

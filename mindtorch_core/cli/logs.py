@@ -79,7 +79,7 @@ class Logs:
         self._redirects = _streams_for("--redirects", redirects)
         self._tee = _streams_for("--tee", tee)
         self._shown = ranks_of(shown)
-        self._attempt = Path()
+        self.attempt: Path | None = None
         self.folder: Path | None = None
         if folder or any(self._redirects.values()) or any(self._tee.values()):
             if folder and Path(folder).is_file():
@@ -91,15 +91,14 @@ class Logs:
     def begin(self, attempt: int, count: int) -> None:
         """Make the folders of a start of all processes."""
         if self.folder is not None:
-            self._attempt = self.folder / f"attempt_{attempt}"
+            self.attempt = self.folder / f"attempt_{attempt}"
             for rank in range(count):
-                (self._attempt / str(rank)).mkdir(parents=True, exist_ok=True)
+                (self.attempt / str(rank)).mkdir(parents=True, exist_ok=True)
 
     def place(self, rank: int, stream: int) -> Path | None:
         """The file of a process's stdout, 0, or stderr, 1; None if it has none."""
-        if not (self._asked(self._redirects, rank, stream) or self._asked(self._tee, rank, stream)):
-            return None
-        return self._attempt / str(rank) / _NAMES[stream]
+        asked = self._asked(self._redirects, rank, stream) or self._asked(self._tee, rank, stream)
+        return self.attempt / str(rank) / _NAMES[stream] if asked and self.attempt else None
 
     def file(self, rank: int, stream: int) -> TextIO | None:
         """That file, to be written to."""

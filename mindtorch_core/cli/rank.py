@@ -27,6 +27,7 @@ _LOCAL = ("OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "LOCAL_RANK")
 _END_WITH_PARENT = 1  # prctl's PR_SET_PDEATHSIG
 _PRCTL = getattr(ctypes.CDLL(None), "prctl", None)  # Linux; looked up before anything forks
 GRACE = "MINDTORCH_RUN_GRACE"
+ERRORS = "TORCHELASTIC_ERROR_FILE"  # `launch` says the folder; each rank has a file there
 # Written into the pipes when the process has ended: what comes before it is all that it has said.
 ENDED = "\0the process has ended\0\n"
 
@@ -46,6 +47,7 @@ def main(folder: Path, command: list[str], instead: str = "") -> int:
         rank = next(env[name] for name in _RANKS if name in env)
         local = next((env[name] for name in _LOCAL if name in env), rank)
     env |= {"RANK": rank, "ROLE_RANK": rank, "LOCAL_RANK": local}
+    env[ERRORS] = str(Path(env.get(ERRORS, folder)) / rank / "error.json")
     _stay(folder, rank)
     for number, name in ((1, "out"), (2, "err")):
         pipe = os.open(folder / f"{rank}.{name}", os.O_WRONLY)

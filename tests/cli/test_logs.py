@@ -13,6 +13,8 @@ import os, sys
 rank = os.environ["RANK"]
 print("out", rank)
 print("err", rank, file=sys.stderr)
+with open(os.environ["TORCHELASTIC_ERROR_FILE"], "w") as file:
+    file.write(rank)
 """
 
 
@@ -32,8 +34,8 @@ def run(folder, module, *options):
     shown = sorted(line for line in lines if line[:4] in ("out ", "err "))
     files = {}
     for run in logs.iterdir():
-        for file in run.rglob("*.log"):
-            if file.name in ("stdout.log", "stderr.log"):
+        for file in run.rglob("*.*"):
+            if file.name in ("stdout.log", "stderr.log", "error.json"):
                 files[str(file.relative_to(run))] = file.read_text()
     return shown, files
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from ....multiprocessing.spawn import ProcessException, start_processes
 from ....serialization import load, save
-from ..elastic.multiprocessing.errors import ChildFailedError, ProcessFailure
+from ..elastic.multiprocessing.errors import ChildFailedError, ProcessFailure, record
 
 __all__ = ["LaunchConfig", "elastic_launch"]
 
@@ -94,7 +94,7 @@ class elastic_launch:
                     )  # fmt: skip
                 except ProcessException as error:
                     if attempt == config.max_restarts:
-                        raise self._failed(error) from error
+                        raise self._failed(error, folder) from error
                     continue
                 files = {rank: Path(folder) / str(rank) for rank in range(config.nproc_per_node)}
                 return {rank: load(file, weights_only=False) for rank, file in files.items()}
@@ -122,11 +122,16 @@ class elastic_launch:
             "TORCHELASTIC_MAX_RESTARTS": str(config.max_restarts),
         }
 
-    def _failed(self, error: ProcessException) -> ChildFailedError:
+    def _failed(self, error: ProcessException, folder: str) -> ChildFailedError:
         status = getattr(error, "exit_code", 1)
         name = getattr(self._function, "__name__", repr(self._function))
-        failure = ProcessFailure(error.error_index, error.pid, status, message=error.msg)
+        said = _error_file(folder, error.error_index)
+        failure = ProcessFailure(error.error_index, error.pid, status, said)
         return ChildFailedError(name, {error.error_index: failure})
+
+
+def _error_file(folder: str, rank: int) -> str:
+    return str(Path(folder) / f"{rank}.error.json")
 
 
 def _call(
@@ -137,6 +142,6 @@ def _call(
     args: tuple[Any, ...],
 ) -> None:
     """What a process does: the function, with torchrun's variables."""
-    own = {"RANK": str(rank), "LOCAL_RANK": str(rank), "ROLE_RANK": str(rank)}
-    os.environ.update({**told, **own})
-    save(function(*args), Path(folder) / str(rank))
+    own = {name: str(rank) for name in ("RANK", "LOCAL_RANK", "ROLE_RANK")}
+    os.environ.update({**told, **own, "TORCHELASTIC_ERROR_FILE": _error_file(folder, rank)})
+    save(record(function)(*args), Path(folder) / str(rank))

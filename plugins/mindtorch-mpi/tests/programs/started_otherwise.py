@@ -6,9 +6,12 @@ import socket
 import subprocess
 import sys
 
+import pytest
+
 import mindtorch_core as torch
 from mindtorch_core import distributed as dist
 from mindtorch_core.communication import mpiexec
+from mindtorch_core.distributed.elastic.multiprocessing import errors
 
 
 def address():
@@ -49,6 +52,11 @@ def step():
             "SLURM_LAUNCH_NODE_IPADDR": "127.0.0.1",
         }
     raise OSError("no free port")
+
+
+def unlucky():
+    if os.environ["RANK"] == "1":
+        raise ValueError("rank 1 has no luck")
 
 
 def launched():
@@ -102,6 +110,14 @@ if __name__ == "__main__":
     elif manner == "launched":
         config = dist.launcher.LaunchConfig(1, 1, 2)
         assert dist.launcher.elastic_launch(config, launched)() == {0: 10, 1: 11}
+        config.max_restarts = 0
+        with pytest.raises(
+            errors.ChildFailedError, match="ValueError: rank 1 has no luck"
+        ) as failed:
+            dist.launcher.elastic_launch(config, unlucky)()
+        rank, failure = failed.value.get_first_failure()
+        assert (rank, failure.exitcode) == (1, 1)
+        assert failure.message["message"] == "ValueError: rank 1 has no luck"
     elif manner == "torchrun":
         rank, size = int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"])
         assert sys.argv[2:] == ["--own"]
