@@ -40,15 +40,13 @@ DISTRIBUTED: Final[dict[str, Absent]] = {
     "distributed.tensor": Absent(_LATER),
     "distributed.tensor._utils": Absent(),
     "distributed.tensor.placement_types": Absent(),
-    "distributed.tensor.experimental": Absent(
-        _LATER, functions="context_parallel implicit_replication local_map"
-    ),
+    "distributed.tensor.experimental": Absent(_LATER, functions="context_parallel"),
     "distributed.tensor.experimental._attention": Absent(
         _LATER, functions="context_parallel set_rotate_method"
     ),
     "distributed.fsdp": Absent(),
     "distributed.fsdp.sharded_grad_scaler": Absent(),
-    "distributed._composable": Absent(_LATER, functions="checkpoint replicate"),
+    "distributed._composable": Absent(),
     "distributed.algorithms": Absent(),
     "distributed.algorithms._checkpoint": Absent(),
     "distributed.algorithms._checkpoint.checkpoint_wrapper": Absent(),

@@ -17,7 +17,7 @@ from .dtensor import DTensor
 from .layouts import DTensorSpec, TensorMeta, laid_out, part_of
 from .placements import Partial, Placement, Replicate, Shard
 
-__all__ = ["Axes", "computed"]
+__all__ = ["Axes", "computed", "moved"]
 
 _LOCAL: Final = 1e-3  # what a rank does alone, beside an element that is sent
 
@@ -36,6 +36,7 @@ class Axes:
         linear: whether a partial operand gives a partial result.
         even: whether only parts of the same size will do.
         shape: of the whole result, and the position of the argument that says it.
+        sizes: positions of arguments that say how much of an axis there is.
     """
 
     operands: Sequence[Sequence[Any]]
@@ -45,6 +46,7 @@ class Axes:
     linear: bool = False
     even: bool = False
     shape: tuple[tuple[int, ...], int] | None = None
+    sizes: Mapping[int, Any] = field(default_factory=dict)
 
 
 _Way: TypeAlias = tuple[list[Placement], list[Placement]]  # placements of operands, and of results
@@ -62,18 +64,19 @@ def computed(func: Any, args: Any, kwargs: Any, tensors: Sequence[DTensor], axes
     """
     mesh = tensors[0].device_mesh
     chosen = [_cheapest(axes, tensors, i) for i in range(mesh.ndim)]
-    parts = iter(
-        [
-            laid_out(t._local_tensor, t._spec, [ins[k] for ins, _ in chosen])
-            for k, t in enumerate(tensors)
-        ]
-    )
+    laid = [
+        laid_out(t._local_tensor, t._spec, [ins[k] for ins, _ in chosen])
+        for k, t in enumerate(tensors)
+    ]
+    parts = iter(laid)
     placed = [[outs[k] for _, outs in chosen] for k in range(len(axes.results))]
     own = list(_replaced(args, parts))
     named = {k: _replaced(v, parts) for k, v in kwargs.items()}
     if axes.shape is not None:
         whole, at = axes.shape
         own[at] = part_of(whole, mesh, placed[0])[0]
+    for at, axis in axes.sizes.items():
+        own[at] = _sizes(axes, laid)[axis]
     found = func(*own, **named)
     sizes = _sizes(axes, tensors)
     if isinstance(found, Tensor):
@@ -92,7 +95,7 @@ def _replaced(value: Any, parts: Iterator[Tensor]) -> Any:
     return value
 
 
-def _sizes(axes: Axes, tensors: Sequence[DTensor]) -> dict[Any, int]:
+def _sizes(axes: Axes, tensors: Sequence[Tensor]) -> dict[Any, int]:
     return {
         axis: size
         for t, names in zip(tensors, axes.operands, strict=True)
@@ -109,13 +112,18 @@ def _cheapest(axes: Axes, tensors: Sequence[DTensor], i: int) -> _Way:
 
     def cost(way: _Way) -> float:
         each = zip(tensors, now, way[0], strict=True)
-        return sum(_moved(old, new) * t.numel() for t, old, new in each)
+        return sum(moved(old, new) * t.numel() for t, old, new in each)
 
     return min(_ways(axes, tensors, now, i), key=cost)
 
 
-def _moved(old: Placement, new: Placement) -> float:
-    """How much of a tensor is sent to lay it out in another way."""
+def moved(old: Placement, new: Placement) -> float:
+    """How much of a tensor is sent to lay it out in another way along a dimension of a mesh.
+
+    Args:
+        old: how it lies.
+        new: how it is to lie.
+    """
     if old == new:
         return 0
     if isinstance(old, Replicate):

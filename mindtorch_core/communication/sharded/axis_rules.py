@@ -9,19 +9,24 @@ from typing import Any, Final, TypeAlias
 from .axes import Axes
 from .placements import Partial, Placement
 
-__all__ = ["AXES", "aligned", "joined", "reduction"]
+__all__ = ["AXES", "SUM", "aligned", "joined", "reduction", "without"]
 
 Given: TypeAlias = dict[str, Any]
 _Rule: TypeAlias = Callable[[Given], Axes]
-_SUM: Final = Partial("sum")
+SUM: Final = Partial("sum")
 
 
 def _lead(n: int) -> tuple[int, ...]:
     return tuple(range(n))
 
 
-def _without(t: Any, dims: Sequence[int]) -> list[Any]:
-    """The axes of a tensor, of which some dimensions are whole."""
+def without(t: Any, dims: Sequence[int]) -> list[Any]:
+    """The axes of a tensor, of which some dimensions are whole.
+
+    Args:
+        t: the tensor.
+        dims: those dimensions.
+    """
     whole = {d % t.ndim for d in dims} if t.ndim else set()
     return [None if d in whole else d for d in range(t.ndim)]
 
@@ -56,7 +61,7 @@ def aligned(shapes: Sequence[Sequence[int]]) -> tuple[list[list[Any]], list[Any]
 def _linear(g: Given) -> Axes:
     lead = _lead(g["input"].ndim - 1)
     operands = [(*lead, "k"), ("n", "k")] + ([("n",)] if g.get("bias") is not None else [])
-    return Axes(operands, [(*lead, "n")], {"k": _SUM}, added=(2,))
+    return Axes(operands, [(*lead, "n")], {"k": SUM}, added=(2,))
 
 
 def _product(a: Any, b: Any) -> tuple[list[list[Any]], list[Any]]:
@@ -73,7 +78,7 @@ def _matmul(first: str, second: str, added: str = "") -> _Rule:
     def rule(g: Given) -> Axes:
         operands, result = _product(g[first], g[second])
         if not added:
-            return Axes(operands, [result], {"k": _SUM})
+            return Axes(operands, [result], {"k": SUM})
         t = g[added]
         whole = [*g[first].shape[:-1], g[second].shape[-1]]
         names = [
@@ -82,7 +87,7 @@ def _matmul(first: str, second: str, added: str = "") -> _Rule:
                 t.shape, result[len(result) - t.ndim :], whole[len(whole) - t.ndim :], strict=True
             )
         ]
-        return Axes([names, *operands], [result], {"k": _SUM}, added=(0,))
+        return Axes([names, *operands], [result], {"k": SUM}, added=(0,))
 
     return rule
 
@@ -91,7 +96,7 @@ def _embedding_back(g: Given) -> Axes:
     lead = _lead(g["indices"].ndim)
     reduced: dict[Any, Placement] = {}
     if not g.get("scale_grad_by_freq"):
-        reduced = dict.fromkeys(lead, _SUM)
+        reduced = dict.fromkeys(lead, SUM)
     return Axes([(*lead, "d"), lead], [(None, "d")], reduced)
 
 
@@ -102,7 +107,7 @@ def _along(*operands: str, results: int = 1) -> _Rule:
     """Ops that need the whole of a dimension."""
 
     def rule(g: Given) -> Axes:
-        names = _without(g[operands[0]], [g.get("dim", -1)])
+        names = without(g[operands[0]], [g.get("dim", -1)])
         return Axes([names] * len(operands), [names] * results)
 
     return rule
@@ -126,7 +131,7 @@ def _written(g: Given) -> Axes:
 def _positions(g: Given) -> list[Any]:
     """Axes of a tensor and an index whose elements stand for themselves but along one dimension."""
     t, index = g["self"], g["index"]
-    pairs = zip(_without(t, [g["dim"]]), t.shape, index.shape, strict=False)
+    pairs = zip(without(t, [g["dim"]]), t.shape, index.shape, strict=False)
     return [axis if n == m else None for axis, n, m in pairs]
 
 
@@ -135,7 +140,7 @@ def _found(g: Given) -> Axes:
     t, dim = g["self"], g.get("dim")
     if dim is None:
         return Axes([[None] * t.ndim], [[None] * t.ndim if g.get("keepdim") else []])
-    names = _without(t, [dim])
+    names = without(t, [dim])
     over = dim % max(t.ndim, 1)
     return Axes([names], [[a for d, a in enumerate(names) if g.get("keepdim") or d != over]])
 
@@ -146,8 +151,8 @@ def _triangle(g: Given) -> Axes:
 
 
 def _flipped(g: Given) -> Axes:
-    names = _without(g["self"], g["dims"])
-    return Axes([names], [names])
+    names = without(g["self"], g["dims"])
+    return Axes([names], [names], linear=True)
 
 
 def _normalized(g: Given) -> tuple[list[Any], list[Any], list[list[Any]]]:
@@ -169,7 +174,7 @@ def _norm(results: int) -> _Rule:
 def _norm_back(statistics: int, weights: int) -> _Rule:
     def rule(g: Given) -> Axes:
         names, flat, given = _normalized(g)
-        reduced = {axis: _SUM for axis in names if axis is not None}
+        reduced = {axis: SUM for axis in names if axis is not None}
         return Axes([*[names] * (2 + statistics), *given], [names, *[flat] * weights], reduced)
 
     return rule
@@ -193,7 +198,7 @@ def reduction(g: Given, placement: Placement) -> Axes:
     over = {d % t.ndim for d in (_dims(dim) if dim not in (None, [], ()) else range(t.ndim))}
     kept = [None if d in over else d for d in range(t.ndim) if g.get("keepdim") or d not in over]
     reduced = dict.fromkeys(over, placement)
-    sums = placement == _SUM
+    sums = placement == SUM
     return Axes([_lead(t.ndim)], [kept], reduced, linear=sums, even=not sums)
 
 
@@ -222,7 +227,7 @@ def _squeezed(g: Given) -> Axes:
     t = g["self"]
     dims = range(t.ndim) if g.get("dim") is None else [d % t.ndim for d in _dims(g["dim"])]
     gone = {d for d in dims if t.shape[d] == 1}
-    return Axes([_without(t, [*gone])], [[d for d in range(t.ndim) if d not in gone]], linear=True)
+    return Axes([without(t, [*gone])], [[d for d in range(t.ndim) if d not in gone]], linear=True)
 
 
 def _expanded(g: Given) -> Axes:
@@ -237,7 +242,7 @@ def _viewed(g: Given) -> Axes:
     """A view of other sizes: an axis is the first dimension of a run that has as many elements in both."""
     t = g["self"]
     if "dtype" in g:
-        return Axes([_without(t, [-1])], [_without(t, [-1])])
+        return Axes([without(t, [-1])], [without(t, [-1])])
     size = list(g["size"] if "size" in g else g["shape"])
     known = prod(n for n in size if n != -1)
     whole = [(t.numel() // known if known else 0) if n == -1 else n for n in size]
@@ -264,12 +269,12 @@ def _viewed(g: Given) -> Axes:
 
 
 def _parted(g: Given) -> Axes:
-    names = _without(g["self"], [g.get("dim", 0)])
+    names = without(g["self"], [g.get("dim", 0)])
     return Axes([names], [names], linear=True)
 
 
 def _selected(g: Given) -> Axes:
-    names = _without(g["self"], [g.get("dim", 0)])
+    names = without(g["self"], [g.get("dim", 0)])
     return Axes([names], [[axis for axis in names if axis is not None]], linear=True)
 
 
@@ -281,7 +286,7 @@ def joined(g: Given, name: str) -> Axes:
         name: ``cat`` or ``stack``, whose results have a dimension more.
     """
     tensors, dim = list(g["tensors"]), g.get("dim", 0)
-    names = _without(tensors[0], [dim] if name == "cat" else [])
+    names = without(tensors[0], [dim] if name == "cat" else [])
     result = list(names)
     if name == "stack":
         result.insert(dim % (len(names) + 1), None)

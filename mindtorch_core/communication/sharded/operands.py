@@ -16,6 +16,7 @@ __all__ = [
     "complete",
     "distributed",
     "mapped",
+    "mixed",
     "refuse",
     "refuse_mixed",
     "replicated",
@@ -86,12 +87,19 @@ def complete(t: Any) -> Any:
     return t
 
 
+def mixed(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    """Whether there are plain tensors of several elements among arguments."""
+    return any(
+        isinstance(t, Tensor) and t.ndim and not isinstance(t, DTensor)
+        for t in _leaves((*args, *kwargs.values()))
+    )
+
+
 def refuse_mixed(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
     """Refuse plain tensors of several elements.
 
     Raises:
         RuntimeError: if there is one.
     """
-    for t in _leaves((*args, *kwargs.values())):
-        if isinstance(t, Tensor) and t.ndim and not isinstance(t, DTensor):
-            raise RuntimeError(MIXED.format(op=func))
+    if mixed(args, kwargs):
+        raise RuntimeError(MIXED.format(op=func))

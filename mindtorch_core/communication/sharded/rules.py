@@ -15,6 +15,7 @@ from ..reductions import ReduceOp
 from .axes import Axes, computed
 from .axis_rules import AXES, aligned, joined, reduction
 from .dtensor import ANSWER, DTensor
+from .implied import implied, replicas
 from .layouts import DTensorSpec, laid_out, part_of
 from .losses import parallel_rule
 from .made_alike import alike, drawn
@@ -24,12 +25,15 @@ from .operands import (
     complete,
     distributed,
     mapped,
+    mixed,
     refuse,
     refuse_mixed,
     replicated,
     wrapped,
 )
+from .own_rules import OWN, ruled
 from .placements import Partial, PartialNorm, Placement, Replicate, Shard
+from .sample_rules import SAMPLES
 from .wholes import outside, refuse_shapes
 
 __all__ = ["RULES", "answer"]
@@ -43,6 +47,8 @@ def answer(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         RuntimeError: if plain tensors stand among the arguments.
     """
     leading = distributed(args, kwargs)[0]
+    if mixed(args, kwargs) and implied():
+        args, kwargs = replicas(args, leading._spec), replicas(kwargs, leading._spec)
     with no_grad():
         if leading.device_mesh.get_coordinate() is None and func.overloadpacket.__name__ != "equal":
             return outside(func, args, kwargs, leading)
@@ -56,11 +62,14 @@ def answer(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
 
 def _answered(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     name = func.overloadpacket.__name__
+    if func in OWN:
+        return ruled(func, args, kwargs)
     rule = parallel_rule(name) or RULES.get(name)
     if rule is not None:
         return rule(func, args, kwargs)
-    if name in AXES:
-        return _by_axes(func, args, kwargs, AXES[name](arguments_of(func, args, kwargs)))
+    rule = AXES.get(name) or SAMPLES.get(name)
+    if rule is not None:
+        return _by_axes(func, args, kwargs, rule(arguments_of(func, args, kwargs)))
     if name.startswith(("_foreach_", "_fused_")):
         return _by_lists(func, args, kwargs)
     tags = func.tags
@@ -261,8 +270,11 @@ def _vector_norm(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> An
     given = {("ord" if k == "p" else k): v for k, v in given.items()}
     dims = given.get("dim")
     order = 2.0 if given.get("ord") is None else given["ord"]
-    if type(order) is str or not _over_all(dims, t.ndim) or given.get("keepdim"):
-        raise refuse(func, "only norms of all elements are")
+    if type(order) is str:
+        return _gathered(func, args, kwargs)
+    if not _over_all(dims, t.ndim) or given.get("keepdim"):
+        axes = reduction({"self": t} | given, PartialNorm("norm", float(order)))
+        return _by_axes(func, args, kwargs, axes)
     if any(type(p) is PartialNorm and p.norm_type == order for p in t.placements):
         norm = fn.linalg_vector_norm(t._local_tensor, order)
         return complete(DTensor(norm, t._spec.like((), norm.dtype), requires_grad=False))

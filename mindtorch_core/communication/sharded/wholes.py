@@ -11,7 +11,7 @@ from .dtensor import DTensor
 from .layouts import DTensorSpec, TensorMeta
 from .placements import Replicate
 
-__all__ = ["outside", "refuse_shapes"]
+__all__ = ["on_shapes", "outside", "refuse_shapes"]
 
 
 def refuse_shapes(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
@@ -22,7 +22,7 @@ def refuse_shapes(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> N
     if any(isinstance(t, Tensor) and type(t) is not DTensor for t in tree_leaves((args, kwargs))):
         return
     try:
-        _on_shapes(func, args, kwargs)
+        on_shapes(func, args, kwargs)
     except NotImplementedError:
         return  # without elements nobody knows
     except Exception as error:
@@ -38,7 +38,7 @@ def outside(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], leading: D
         kwargs: those by name.
         leading: a DTensor among them, whose mesh the results have.
     """
-    results = _on_shapes(func, args, kwargs)
+    results = on_shapes(func, args, kwargs)
     if any(a.alias_info is not None and a.alias_info.is_write for a in func._schema.arguments):
         return args[0] if func.overloadpacket.__name__.endswith("_") else results
     mesh = leading.device_mesh
@@ -52,7 +52,15 @@ def outside(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], leading: D
     return tree_map_only(Tensor, wrapped, results)
 
 
-def _on_shapes(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def on_shapes(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """What an op makes of tensors without elements, of the shapes of the wholes.
+
+    Args:
+        func: the op.
+        args: its arguments.
+        kwargs: those by name.
+    """
+
     def without_data(t: Tensor) -> Tensor:
         return fn.empty_strided(t.shape, t.stride(), dtype=t.dtype, device="meta")
 

@@ -64,10 +64,7 @@ def suffix_recurrence(factor: Tensor, term: Tensor, dim: int) -> Tensor:
 
 def flipped(t: Tensor, dim: int) -> Tensor:
     """The elements of a dimension in reverse order."""
-    if not t._shape:
-        return t
-    n = t._shape[dim]
-    return t.index_select(dim, fn.arange(n - 1, -1, -1, device=t._device))
+    return t.flip(dim) if t._shape else t
 
 
 def suffix_sum(t: Tensor, dim: int) -> Tensor:

@@ -3,7 +3,10 @@
 import pytest
 
 
-@pytest.mark.parametrize(("count", "line"), [(2, "distributed_ops.py"), (4, "distributed_ops.py")])
+@pytest.mark.parametrize(
+    ("count", "line"),
+    [(2, "distributed_ops.py"), (4, "distributed_ops.py"), (3, "sample_ops.py")],
+)
 def test_ops_give_what_they_give_of_plain_tensors(passes, count, line):
     passes(count, line)
 
