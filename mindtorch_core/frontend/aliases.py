@@ -15,12 +15,43 @@ from typing import Any, Final
 
 from ..dispatch.nearest import lacking
 
-__all__ = ["ALIASES", "alias", "import_alias", "source_of"]
+__all__ = ["ALIASES", "alias", "import_alias", "keep_function", "source_of"]
 
 # A path, and where the module is; an entry stands for the modules below it too.
 ALIASES: Final[dict[str, str]] = {}
 _ROOTS: Final = {"mindtorch_core"}  # the first names of these paths
 _DISTRIBUTIONS: Final[dict[str, str]] = {}  # what supplies a package that may not be installed
+
+
+# Paths of modules whose package has a function of the same name, which it keeps when they are imported.
+_FUNCTIONS: Final[set[str]] = set()
+_KEPT: Final = "__kept_functions__"
+
+
+class _Keeping(ModuleType):
+    """A package in which imports put no module where a function is."""
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name not in vars(self)[_KEPT] or not isinstance(value, ModuleType):
+            super().__setattr__(name, value)
+
+
+def _keep(path: str, module: ModuleType) -> None:
+    """Have a package keep the function that a module in it has and is named by."""
+    package, _, name = path.rpartition(".")
+    holder = sys.modules[package]
+    vars(holder).setdefault(_KEPT, set()).add(name)
+    vars(holder)[name] = getattr(module, name)
+    holder.__class__ = _Keeping
+
+
+def keep_function(path: str) -> None:
+    """Have the package of a module keep the function that is named as the module is.
+
+    Args:
+        path: of the module, which has the function too.
+    """
+    _FUNCTIONS.add(path)
 
 
 def alias(path: str, source: str, *, distribution: str = "") -> None:
@@ -99,6 +130,8 @@ class _Finder:
             return None
         known = name in sys.modules
         module = import_alias(source, name)
+        if name in _FUNCTIONS:
+            _keep(name, module)
         # What is there already, the import system takes as it is: `python -m` could not.
         if not known:
             sys.modules.pop(name, None)

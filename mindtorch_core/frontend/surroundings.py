@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 from typing import Any, Final
 
-from .aliases import alias
+from .aliases import alias, keep_function
 
 __all__ = [
     "ELSEWHERE",
@@ -131,6 +131,10 @@ ELSEWHERE: Final = {
     "cpu.amp": ".ecosystem.cpu_amp",
     "distributed._composable.fsdp": ".ecosystem.distributed.fsdp",
     "distributed._composable.fsdp.fully_shard": ".ecosystem.distributed.fsdp",
+    **{
+        f"distributed._composable.{name}": ".ecosystem.distributed._composable"
+        for name in ("checkpoint_activation", "contract", "replicate")
+    },
     "distributed._tensor": ".ecosystem.distributed.tensor",
     "distributed._tensor.api": ".ecosystem.distributed.tensor",
     **{
@@ -270,6 +274,16 @@ NAMES: Final = {
     "ScriptModule": "jit",
 }
 
+# Modules whose packages have functions of the same names.
+_FUNCTIONS: Final = (
+    "distributed._composable.contract",
+    "distributed._composable.fsdp.fully_shard",
+    "distributed._composable.replicate",
+    "nn.parallel.data_parallel",
+    "nn.parallel.parallel_apply",
+    "nn.parallel.replicate",
+)
+
 _TOP: Final = frozenset(path for path in ELSEWHERE if "." not in path)
 
 PUBLIC: Final = frozenset(name for name in (*MODULES, *NAMES) if name[0] != "_")
@@ -305,5 +319,7 @@ def install() -> None:
         alias(f"mindtorch_core.nn.{name}", f"{_ROOM}.of_nn.{name}")
     for path, source in ELSEWHERE.items():
         alias(f"mindtorch_core.{path}", f"mindtorch_core{source}")
+    for path in _FUNCTIONS:
+        keep_function(f"mindtorch_core.{path}")
     for name, module in OF_AUTOGRAD.items():
         alias(f"mindtorch_core.autograd.{name}", f"{_ROOM}.{module}")

@@ -310,6 +310,11 @@ class DistributedDataParallel(Module, Joinable):
 
     def forward(self, *inputs: Any, **kwargs: Any) -> Any:
         """What the module makes of its arguments; backward through it sums gradients."""
+        self._begin()
+        return self._end(self.module(*inputs, **kwargs))
+
+    def _begin(self) -> None:
+        """What is done before the module's forward."""
         training = torch.is_grad_enabled() and self.require_backward_grad_sync
         self._count(Join.notify_join_context(self))
         self._share_buffers(makes_step=True)
@@ -317,7 +322,10 @@ class DistributedDataParallel(Module, Joinable):
             self._any_trains(training)
         if torch.is_grad_enabled() and not training:
             self.reducer.active = False
-        outputs = self.module(*inputs, **kwargs)
+
+    def _end(self, outputs: Any) -> Any:
+        """What is done after it; returns what it gave."""
+        training = torch.is_grad_enabled() and self.require_backward_grad_sync
         self.require_forward_param_sync = training
         if training:
             finds = self.find_unused_parameters or self.static_graph
