@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import threading
 from collections.abc import Iterator, Sequence
@@ -79,6 +80,7 @@ class ProcessGroup:
         self.splits = 0
         self._lock = threading.RLock()
         self.closed = False
+        self._process = os.getpid()
 
     def rank(self) -> int:
         """This process's position."""
@@ -133,7 +135,16 @@ class ProcessGroup:
             timeout: if it is not the group's.
             waits: whether the caller waits for it at once.
             **facts: further attributes of `Call`.
+
+        Raises:
+            RuntimeError: in a forked child, which has the group's connections without their other ends.
         """
+        if self._process != os.getpid() and len(self.ranks) > 1:
+            raise RuntimeError(
+                f"{op}: process {os.getpid()} was forked by rank {self.position} of the group "
+                f"{self.group_name!r} and is no member: call it in the rank, or fork before "
+                "init_process_group"
+            )
         kind = "message" if message else "call"
         with self._lock:
             number = self._made[kind] = self._made[kind] + 1

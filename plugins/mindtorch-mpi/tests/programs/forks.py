@@ -3,6 +3,8 @@
 import os
 import sys
 
+import pytest
+
 import mindtorch_core as torch
 from mindtorch_core import distributed as dist
 
@@ -20,6 +22,24 @@ for ending in (0, 1):
     t = torch.ones(2)
     dist.all_reduce(t)
     assert t.tolist() == [size] * 2
+
+
+child = os.fork()
+if not child:
+    for call in (
+        lambda: dist.all_reduce(torch.ones(2)),
+        lambda: dist.all_reduce(torch.ones(2), async_op=True),
+        lambda: dist.send(torch.ones(2), 1 - rank),
+        dist.barrier,
+        lambda: dist.all_gather_object([None] * size, 1),
+    ):
+        with pytest.raises(RuntimeError, match=f"was forked by rank {rank} of the group '0'"):
+            call()
+    os._exit(0)
+assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+t = torch.ones(2)
+dist.all_reduce(t)
+assert t.tolist() == [size] * 2
 
 
 class Squares(torch.utils.data.Dataset):
