@@ -88,3 +88,24 @@ def test_statistics_in_files_of_instance_norms(left, track, version):
         return [kind, numbers(m.weight) if kind == "returned" else None]
 
     play(run)
+
+
+@pytest.mark.parametrize("persistent", [True, False])
+@pytest.mark.parametrize("told", [True, False])
+def test_a_buffer_goes_by_the_modules_own_register_buffer(told, persistent):
+    def run(t):
+        class Own(t.nn.Module):
+            if told:
+
+                def register_buffer(self, name, tensor, persistent=True):
+                    super().register_buffer(name, tensor, persistent)
+            else:
+
+                def register_buffer(self, name, tensor):
+                    super().register_buffer(name, tensor)
+
+        m = Own()
+        kind, _ = attempt(lambda: setattr(m, "b", t.nn.Buffer(t.ones(2), persistent=persistent)))
+        return [kind, sorted(m.state_dict()), [name for name, _ in m.named_buffers()]]
+
+    play(run)
