@@ -113,7 +113,7 @@ def test_whether_all_is_equal(name):
     "size", [{"scale_factor": 2}, {"scale_factor": (2.0, 3.0)}, {"size": (7, 9)}, {"size": (6, 10)}]
 )
 @pytest.mark.parametrize("dtype", ["float32", "uint8", "bfloat16"])
-@pytest.mark.parametrize("shape", [(2, 3, 8, 8), (1, 1, 3, 5), (2, 3, 1, 4)])
+@pytest.mark.parametrize("shape", [(2, 3, 8, 8), (1, 1, 3, 5), (2, 3, 1, 4), (0, 2, 4, 4)])
 def test_nearest_elements_whether_they_are_repeated_or_picked(shape, dtype, size):
     ours, theirs = drawn(shape, dtype)
     for lies in ("contiguous_format", "channels_last"):

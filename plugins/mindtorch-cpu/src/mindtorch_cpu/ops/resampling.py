@@ -124,7 +124,7 @@ def _nearest(name: str, n: int) -> Any:
 
     def run(self: Any, output_size: Any, *given: Any, **named: Any) -> Any:
         a = self.raw_data
-        if not a.flags.c_contiguous:
+        if not a.size or not a.flags.c_contiguous:
             return decomposed(self, output_size, *given, **named)
         check(self, output_size, *given, **named)
         scales = _options(n, False, given, named)[1]
