@@ -78,10 +78,15 @@ def like(
     shape = self._shape
     if memory_format is None and (len(shape) < 2 or (self._strided is None and self._keys & META)):
         return TensorSpec(shape, d or self._dtype)
-    strides = like_strides(shape, self._geometry()[0], memory_format)
-    return TensorSpec(
-        shape, d or self._dtype, None if strides == contiguous_strides(shape) else strides
-    )
+    strides = _strides_like(shape, self._geometry()[0], memory_format)
+    return TensorSpec(shape, d or self._dtype, strides)
+
+
+@functools.lru_cache(4096)
+def _strides_like(shape: Shape, strides: Shape, wanted: memory_format | None) -> Shape | None:
+    """As `like_strides`; None for those of row-major order."""
+    found = like_strides(shape, strides, wanted)
+    return None if found == contiguous_strides(shape) else found
 
 
 def pointwise(result: Callable[[dtype], dtype] | dtype | None = None, count: int = 0) -> Rule:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from ...dispatch.keys import BACKENDS
-from ...dispatch.registry import registry
+from ...dispatch.registry import qualified, registry
 from ...opdefs import rules
 from ...opdefs.define import op
 from ...opdefs.packets import front
@@ -58,7 +58,7 @@ def widened(self: Tensor) -> Tensor:
 
 def by_name(name: str) -> Callable[..., Any]:
     """The function of an op that is shown in another namespace than ``torch``, or in none."""
-    return front(registry.entry(name))
+    return front(registry.entry(qualified(name)))  # such names are found at once
 
 
 def has_kernel(name: str, t: Tensor) -> bool:

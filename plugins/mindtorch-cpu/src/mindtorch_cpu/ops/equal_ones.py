@@ -19,7 +19,7 @@ _Row = list[tuple[int, int]]  # the rank of each element, and its position
 
 
 def first_ones(held: Any, order: Any, k: int) -> Any:
-    """The first ``k`` positions of each row.
+    """The first ``k`` positions of each row; None where those of ``order`` are.
 
     Args:
         held: the elements in order, of shape (..., n).
@@ -27,21 +27,20 @@ def first_ones(held: Any, order: Any, k: int) -> Any:
         k: how many.
     """
     n = order.shape[-1]
-    found = order[..., :k]
     apart = (held[..., 1:] != held[..., :-1]).reshape(-1, max(n - 1, 0))
+    if apart[:, :k].all():
+        return None
     rows = np.flatnonzero(~apart[:, :k].all(-1))
-    if not rows.size:
-        return found
     ranks = np.zeros((len(rows), n), np.uint8)
     places = np.cumsum(apart[rows], -1)
     np.put_along_axis(ranks, order.reshape(-1, n)[rows, 1:], places, -1)
     kinds = ranks.view(f"V{n}").ravel().tolist()  # bytes, a rank each
     if len({*kinds}) > _KINDS:
-        return found
+        return None
     picks = {kind: _picked([*kind], k) for kind in {*kinds}}
-    lines = found.reshape(-1, k).copy()
-    lines[rows] = [picks[kind] for kind in kinds]
-    return lines.reshape(found.shape)
+    found = np.array(order[..., :k], order="C")
+    found.reshape(-1, k)[rows] = [picks[kind] for kind in kinds]
+    return found
 
 
 def _picked(ranks: list[int], k: int) -> list[int]:

@@ -151,9 +151,9 @@ def sort(self: Any, *, stable: Any = None, dim: int = -1, descending: bool = Fal
     return tuple(laid_as(np.moveaxis(x, -1, axis), s) for x, s in found)
 
 
-def _picked(moved: Any, order: Any, axis: int, d: Any) -> Any:
-    """Elements at positions along the last dimension, and the positions, as tensors."""
-    values = along(moved, order)
+def _picked(moved: Any, order: Any, axis: int, d: Any, values: Any = None) -> Any:
+    """Elements at positions along the last dimension, if they are not there yet, and the positions."""
+    values = along(moved, order) if values is None else values
     if axis != moved.ndim - 1:
         values, order = np.moveaxis(values, -1, axis), np.moveaxis(order, -1, axis)
     return wrap(_dense(values), d), wrap(_dense(order), int64)
@@ -219,7 +219,12 @@ def topk(self: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool = 
         order = positions_in_order(moved, largest)
         if 1 < n <= _FEW and k:
             keys = ordered_bits(row_major(moved)) if a.dtype.kind == "V" else moved
-            return _picked(moved, first_ones(along(keys, order), order, k), axis, self.raw_dtype)
+            held = along(keys, order)
+            others = first_ones(held, order, k)
+            if others is not None:
+                return _picked(moved, others, axis, self.raw_dtype)
+            values = held[..., :k] if keys is moved else None
+            return _picked(moved, order[..., :k], axis, self.raw_dtype, values)
         return _picked(moved, order[..., :k], axis, self.raw_dtype)
     if moved.ndim == 1 or a.size < 4 * LARGE:
         return _picked(moved, _first_ones(moved, k, largest), axis, self.raw_dtype)

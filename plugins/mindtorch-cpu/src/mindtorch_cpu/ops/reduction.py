@@ -155,8 +155,9 @@ def _spread(name: str, root: bool) -> None:
     rule = rule_of(f"{name}.correction")
 
     def run(self: Any, dim: Any = None, *, correction: Any = None, keepdim: bool = False) -> Any:
-        d = rule(self, dim, correction=correction, keepdim=keepdim).dtype
-        a = self.raw_data
+        a, d = self.raw_data, self.raw_dtype
+        if d.category != FLOATING:
+            d = rule(self, dim, correction=correction, keepdim=keepdim).dtype
         free = degrees_of_freedom(self.raw_shape, dim, correction, name)
         axis = None if dim is None else axes(dim, a.ndim)
         data = quietly(_variance, a, axis, free, root)
