@@ -9,6 +9,7 @@ import pytest
 
 import mindtorch_core as torch
 from mindtorch_core.values.dtypes import DTYPES
+from mindtorch_cpu import addresses
 from mindtorch_cpu.arrays import np_dtype, torch_dtype
 
 NAMES = sorted(DTYPES)
@@ -186,3 +187,11 @@ def test_copies_are_independent():
     copied.data.add_(1)
     assert t.tolist() == [0, 0]
     assert copied.tolist() == [1, 1]
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_addresses_are_numpys(known, monkeypatch):
+    monkeypatch.setattr(addresses, "KNOWN", known)
+    whole = np.arange(12.0).reshape(3, 4)
+    for a in (whole, whole[1:, ::2], whole.T, np.empty(0), np.array(np.float32(3))):
+        assert addresses.address(a) == a.__array_interface__["data"][0]

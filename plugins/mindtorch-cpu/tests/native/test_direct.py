@@ -12,7 +12,6 @@ import mindtorch_core as torch
 from mindtorch_core.nn import functional as F
 from mindtorch_cpu import compiled
 from mindtorch_cpu.bound_calls import CALLS
-from mindtorch_cpu.native import direct
 from mindtorch_cpu.native.kernels import KERNELS
 from mindtorch_cpu.native.reference import probes
 
@@ -198,11 +197,3 @@ def test_generated_code_stays_within_its_arrays():
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout.strip() == "fine"
-
-
-@pytest.mark.parametrize("known", [True, False])
-def test_addresses_are_numpys(known, monkeypatch):
-    monkeypatch.setattr(direct, "_known", lambda: known)
-    whole = np.arange(12.0).reshape(3, 4)
-    for a in (whole, whole[1:, ::2], whole.T, np.empty(0), np.array(np.float32(3))):
-        assert direct.address_of(a) == a.__array_interface__["data"][0]

@@ -22,7 +22,7 @@ from ..arrays import (
 from ..compiled import computed
 from ..large import many
 from ..memory_pool import POOL
-from ..register import composition_of, kernel
+from ..register import composition_of, kernel, register
 from ..zeros import ODD, bounded
 from .pointwise import large, recover, refuse
 
@@ -121,17 +121,21 @@ def clamp(self: Any, min: Any = None, max: Any = None) -> Any:
     return wrap(as_operands_lie(data, self, min, max), d)
 
 
-@kernel("clamp_", "clamp_.Tensor")
-def clamp_(self: Any, min: Any = None, max: Any = None) -> Any:
-    """The same in place."""
-    made = clamp(self, min, max)
-    if made.raw_dtype is not self.raw_dtype or made.raw_shape != self.raw_shape:
-        return _clamp_(self, min, max)
-    np.copyto(self.raw_data, made.raw_data)
-    return self
+def _in_place(name: str) -> None:
+    general = composition_of(name)
+
+    def run(self: Any, min: Any = None, max: Any = None) -> Any:
+        made = clamp(self, min, max)
+        if made.raw_dtype is not self.raw_dtype or made.raw_shape != self.raw_shape:
+            return general(self, min, max)
+        np.copyto(self.raw_data, made.raw_data)
+        return self
+
+    register(name, run)
 
 
-_clamp_: Any = composition_of("clamp_")
+_in_place("clamp_")
+_in_place("clamp_.Tensor")
 
 
 def _within(a: Any, low: Any, high: Any, d: dtype) -> Any:
