@@ -145,9 +145,8 @@ def _check_order(steps: Iterable[Step | None], entries: Sequence[Entry | None]) 
             last = i
     if sorted_steps or not bound_to_order(e for e in entries if e is not None):
         return
-    wrote: dict[
-        object, tuple[int, int]
-    ] = {}  # by what is changed: the entry, and the last step that has it
+    # By what is gone by: an entry, and the step that makes it first, or reads it last. Values may be made again.
+    wrote: dict[object, tuple[int, int]] = {}
     read: dict[object, tuple[int, int]] = {}
     for i, entry in enumerate(entries):
         if entry is None or i not in order or entry.op.view:
@@ -165,7 +164,7 @@ def _check_order(steps: Iterable[Step | None], entries: Sequence[Entry | None]) 
         for m in takes - gives:
             read[m] = max(read.get(m, (i, end)), (i, end), key=itemgetter(1))
         for m in gives:
-            wrote[m] = i, end
+            wrote[m] = i, first
             read.pop(m, None)
 
 

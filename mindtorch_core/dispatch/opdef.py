@@ -106,8 +106,8 @@ class Traits(NamedTuple):
         draws_if: the argument that is zero, or left out, where a random op draws nothing after all.
         data_dependent: whether the result's shape depends on values.
         undefined: whether the result's elements are whatever the memory holds.
-        fills: whether every element becomes the same, so that ``op_`` may write elements that share
-            memory.
+        fills: whether every element that is written becomes the same, so that ``op_`` may write elements
+            that share memory.
         copies: whether the result is the second argument, so that ``op_`` from a tensor onto itself
             has nothing to do.
         moves: whether the result is the first argument on the device that the second one names.

@@ -108,7 +108,7 @@ def _written(entry: OpEntry) -> bool:
 # Ops with a gradient of their own whose parts have rules.
 _BY_PARTS_NAMES: Final = """
     stack mse_loss smooth_l1_loss huber_loss _fused_rms_norm _cdist_forward
-    _recurrent_steps _lu_order quantile.scalar linalg_pinv.atol_rtol_tensor cov
+    _recurrent_steps _lu_order quantile.scalar linalg_pinv.atol_rtol_tensor cov masked_fill masked_fill_
 """
 _BY_PARTS: Final = frozenset(_BY_PARTS_NAMES.split())
 

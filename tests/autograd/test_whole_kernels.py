@@ -176,7 +176,7 @@ def test_pipelines_record_a_normalisation_whole_and_its_statistics_by_ops(
             (outs[0] + outs[1] ** 2).sum().backward()
         return *outs, mean, var, x.grad
 
-    half = name == "instance_norm" and kept == "mean"
+    half = kept == "mean"
     if half or (not training and kept != "both"):
         error, told = RuntimeError, r"must be defined|to be defined"
         if half and training:

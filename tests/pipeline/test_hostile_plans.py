@@ -8,6 +8,7 @@ import pytest
 
 import mindtorch_core as torch
 from mindtorch_core.backend import Plan, Step
+from mindtorch_core.deferred.planning import _check_order
 from mindtorch_core.dispatch.pipeline import Batch, Unsent
 from mindtorch_core.values.devices import row_of
 
@@ -326,3 +327,14 @@ def test_writes_and_draws_stay_in_program_order(planned, block, matters, borrows
         )
     else:
         assert told == []
+
+
+def test_what_a_step_computes_for_itself_may_come_later():
+    """A group may make a value that it reads before the step that hands it out."""
+    x, other = torch.ones(2), torch.ones(2)
+    with torch.pipeline() as pipe:
+        a = x + 1
+        made = a * 3, a - 5
+        other.zero_()
+        _check_order([Step((1,), borrowed=(0,)), *(Step((i,)) for i in (0, 2, 3))], pipe.entries)
+    assert (made[0].tolist(), other.tolist()) == ([6, 6], [0, 0])

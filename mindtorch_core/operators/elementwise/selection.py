@@ -170,6 +170,7 @@ op(
         "self": lambda g, self_shape, mask: sum_to(g.masked_fill(mask, 0), self_shape),
         "value": lambda g, mask: fn.where(mask, g, 0).sum(),
     },
+    fills=True,
     tags=frozenset({"pointwise"}),
     decomposition=lambda self, mask, value: _masked_fill(self, mask, value),
     numbers=True,

@@ -126,6 +126,8 @@ def _recorded(
     statistics = (running_mean, running_var)
     if not training or (running_mean is None and running_var is None):
         return cast(Three, whole(*given, *statistics, *options))
+    if running_mean is None or running_var is None:
+        batch_norm_rule(*given, *statistics, *options)  # refuses one without the other
     if statistics_dtype(input, weight).itemsize < max(input._dtype.itemsize, 4):
         return cast(Three, parts(*given, *statistics, *options))
     out, mean, rstd = whole(*given, None, None, *options)

@@ -1,4 +1,4 @@
-"""Places in sorted sequences, counts, whether all elements are equal, and distances of all pairs."""
+"""Places in sorted sequences, counts, and distances of all pairs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ import numpy as np
 from mindtorch_core.backend import binary_search, check_bincount, int64, promote_types, result_type
 
 from ..arrays import NUMPY_OF, array_of, cast, quietly, row_major, wrap
-from ..large import LARGE
 from ..register import composition_of, kernel, register, rule_of
 from .order import ordered_bits
 
@@ -77,16 +76,6 @@ def _counted(line: Any, bins: int, low: float, high: float) -> Any:
     places = steps.astype(np.int64)
     np.clip(places, 0, bins - 1, places)
     return np.bincount(places, None, bins).astype(line.dtype)
-
-
-@kernel("equal")
-def equal(self: Any, other: Any) -> bool:
-    """Whether shapes and elements are equal; of few ones without a tensor of them."""
-    a, b = self.raw_data, other.raw_data
-    if a.dtype == b.dtype and a.size < LARGE and a.dtype.kind in "biufc":
-        return a.shape == b.shape and bool((a == b).all())
-    found: bool = composition_of("equal")(self, other)
-    return found
 
 
 @kernel("_lexicographic_order")

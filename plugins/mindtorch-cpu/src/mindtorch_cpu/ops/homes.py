@@ -22,8 +22,7 @@ HOMES: Final = (
     ("convolution", "_convolution_weight convolution"),
     ("copying", "_to_dtype clone copy_ fill_.Scalar zero_"),
     ("counting",
-     "_cdist_forward _lexicographic_order bincount equal histc searchsorted.Scalar "
-     "searchsorted.Tensor"),
+     "_cdist_forward _lexicographic_order bincount histc searchsorted.Scalar searchsorted.Tensor"),
     ("elementwise",
      "acosh acosh_ asinh asinh_ atanh atanh_ bitwise_left_shift bitwise_left_shift_ "
      "bitwise_right_shift bitwise_right_shift_ complex copysign deg2rad deg2rad_ exp2 exp2_ fmax "
@@ -92,7 +91,8 @@ HOMES: Final = (
     ("sampling", "_rrelu_slopes cauchy_ exponential_ geometric_ log_normal_ multinomial"),
     ("scans", "cummax cummin cumprod cumsum logcumsumexp"),
     ("scattering", "masked_scatter scatter_reduce.two scatter_reduce_.two"),
-    ("selection", "clamp clamp.Tensor clamp_ clamp_.Tensor masked_fill masked_fill_ where.self"),
+    ("selection",
+     "clamp clamp.Tensor clamp_ clamp_.Tensor equal masked_fill masked_fill_ where.self"),
     ("slopes", "sigmoid_backward tanh_backward"),
     ("softmax", "_log_softmax_backward_data _softmax_backward_data log_softmax softmax"),
     ("special",

@@ -415,23 +415,28 @@ def cat(tensors: Any, dim: int = 0) -> Any:
 @kernel("stack")
 def stack(tensors: Any, dim: int = 0) -> Any:
     """Tensors one after another along a new dimension."""
-    if tensors.__class__ is Tensor or not tensors:
-        return _stack(tensors, dim)
-    first = tensors[0].raw_data
-    shape, d, rank = first.shape, first.dtype, first.ndim + 1
+    if tensors.__class__ is not Tensor and tensors:
+        first = tensors[0].raw_data
+        shape, d, rank = first.shape, first.dtype, first.ndim + 1
+        if (
+            -rank <= dim < rank
+            and not (rank > 3 and 1 in shape)
+            and _dense_alike(tensors, shape, d)
+        ):
+            at = dim % rank
+            wanted = (*shape[:at], 1, *shape[at:])
+            data = np.concatenate([t.raw_data.reshape(wanted) for t in tensors], at)
+            return wrap(row_major(data), tensors[0].raw_dtype)
+    return composition_of("stack")(tensors, dim)
+
+
+def _dense_alike(tensors: Any, shape: Any, d: Any) -> bool:
+    """Whether tensors are row-major, of one shape and NumPy dtype."""
     for t in tensors:
         a = t.raw_data
         if a.shape != shape or a.dtype is not d or not a.flags.c_contiguous:
-            return _stack(tensors, dim)
-    if not -rank <= dim < rank or (rank > 3 and 1 in shape):
-        return _stack(tensors, dim)
-    at = dim % rank
-    wanted = (*shape[:at], 1, *shape[at:])
-    data = np.concatenate([t.raw_data.reshape(wanted) for t in tensors], at)
-    return wrap(row_major(data), tensors[0].raw_dtype)
-
-
-_stack: Any = composition_of("stack")
+            return False
+    return True
 
 
 def _cat_mixed(tensors: Any, dim: int) -> Any:

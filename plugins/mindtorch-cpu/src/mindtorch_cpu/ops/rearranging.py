@@ -52,7 +52,7 @@ def constant_pad_nd(self: Any, pad: Any, value: Any = 0) -> Any:
     """A number before and after dimensions, the last of them first; negative sizes cut off."""
     spec, a = rule_of("constant_pad_nd")(self, pad, value), self.raw_data
     if spec.strides is not None or a.dtype.names is not None:
-        return _constant_pad(self, pad, value)
+        return composition_of("constant_pad_nd")(self, pad, value)
     out = np.empty(spec.shape, a.dtype)
     out[...] = exact(value, self.raw_dtype)
     source, target = [slice(None)] * a.ndim, [slice(None)] * a.ndim
@@ -63,9 +63,6 @@ def constant_pad_nd(self: Any, pad: Any, value: Any = 0) -> Any:
         target[at] = slice(max(before, 0), max(before, 0) + size)
     out[tuple(target)] = a[tuple(source)]
     return wrap(out, self.raw_dtype)
-
-
-_constant_pad: Any = composition_of("constant_pad_nd")
 
 
 @kernel("repeat")

@@ -1,4 +1,4 @@
-"""Element-wise choices."""
+"""Element-wise choices, and whether all elements are equal."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ..arrays import (
     wrap,
 )
 from ..compiled import computed
-from ..large import many
+from ..large import LARGE, many
 from ..memory_pool import POOL
 from ..register import composition_of, kernel, register
 from ..zeros import ODD, bounded
@@ -164,3 +164,13 @@ def _limited(ufunc: Callable[..., Any], a: Any, bound: Any, d: dtype) -> Any:
         return quietly(fn, *given)
     except (ValueError, RuntimeError) as error:
         return recover(error, fn, *given)
+
+
+@kernel("equal")
+def equal(self: Any, other: Any) -> bool:
+    """Whether shapes and elements are equal; of few ones without a tensor of them."""
+    a, b = self.raw_data, other.raw_data
+    if a.dtype == b.dtype and a.size < LARGE and a.dtype.kind in "biufc":
+        return a.shape == b.shape and bool((a == b).all())
+    found: bool = composition_of("equal")(self, other)
+    return found
