@@ -127,7 +127,9 @@ def _recorded(
     if not training or (running_mean is None and running_var is None):
         return cast(Three, whole(*given, *statistics, *options))
     if running_mean is None or running_var is None:
-        batch_norm_rule(*given, *statistics, *options)  # refuses one without the other
+        batch_norm_rule(
+            *given, *statistics, training, momentum, eps
+        )  # refuses one without the other
     if statistics_dtype(input, weight).itemsize < max(input._dtype.itemsize, 4):
         return cast(Three, parts(*given, *statistics, *options))
     out, mean, rstd = whole(*given, None, None, *options)
