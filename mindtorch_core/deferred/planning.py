@@ -145,7 +145,8 @@ def _check_order(steps: Iterable[Step | None], entries: Sequence[Entry | None]) 
             last = i
     if sorted_steps or not bound_to_order(e for e in entries if e is not None):
         return
-    # By what is gone by: an entry, and the step that makes it first, or reads it last. Values may be made again.
+    # By what is gone by: an entry, and the step that makes it first, or reads it last, as values may be made
+    # again.
     wrote: dict[object, tuple[int, int]] = {}
     read: dict[object, tuple[int, int]] = {}
     for i, entry in enumerate(entries):

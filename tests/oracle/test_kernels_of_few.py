@@ -145,3 +145,39 @@ def test_different_elements(shape, dtype, share, asked):
     for ours, theirs in zip(*found, strict=True):
         assert str(ours.dtype) == str(theirs.dtype)
         same(ours, theirs)
+
+
+DIFFERENTIABLE = {
+    "median": lambda t, x: x.median(),
+    "nanmedian along": lambda t, x: x.nanmedian(0)[0],
+    "unique": lambda t, x: x.unique(),
+    "unique with counts": lambda t, x: t.unique(x, return_counts=True)[0],
+    "topk": lambda t, x: x.topk(2)[0],
+    "stack": lambda t, x: t.stack([x, x]),
+    "roll": lambda t, x: x.roll(1, 0),
+    "pad": lambda t, x: t.nn.functional.pad(x, (1, -1)),
+    "t": lambda t, x: x.t(),
+    "clamp_": lambda t, x: x.clone().clamp_(0, 1),
+    "masked_fill": lambda t, x: x.masked_fill(x > 0, 1.0),
+    "masked_fill_": lambda t, x: x.clone().masked_fill_(x > 0, x[0, 0]),
+    "index_fill_": lambda t, x: x.clone().index_fill_(0, t.tensor([1]), 2.0),
+    "nan_to_num": lambda t, x: x.nan_to_num(),
+    "histc": lambda t, x: x.histc(3),
+}
+
+
+@pytest.mark.parametrize("call", DIFFERENTIABLE.values(), ids=DIFFERENTIABLE)
+def test_gradients_go_through_them(call):
+    """A kernel of an op without a gradient formula would end the graph without a word."""
+    given = np.random.default_rng(3).normal(0, 1, (3, 5))
+    found = []
+    for lib in (mt, torch):
+        x = lib.tensor(given).requires_grad_()
+        y = call(lib, x)
+        found.append([y.requires_grad, y.is_leaf])
+        if y.requires_grad and call not in (
+            DIFFERENTIABLE["unique"],
+            DIFFERENTIABLE["unique with counts"],  # of which PyTorch has no derivative
+        ):
+            found[-1].append(lib.autograd.grad(y.sum(), x)[0].tolist())
+    assert found[0] == found[1]

@@ -54,7 +54,7 @@ HOMES: Final = (
     ("normalization",
      "_native_batch_norm_legit native_batch_norm native_batch_norm_backward native_layer_norm "
      "native_layer_norm_backward"),
-    ("order", "_unique2 median median.dim nanmedian nanmedian.dim sort.stable topk"),
+    ("order", "median median.dim nanmedian nanmedian.dim sort.stable topk"),
     ("pointwise",
      "_conj_physical add add_ atan2 atan2_ bitwise_and bitwise_and_ bitwise_or bitwise_or_ "
      "bitwise_xor bitwise_xor_ div div_ eq eq_ floor_divide floor_divide_ fmod fmod_ ge ge_ gt gt_ "

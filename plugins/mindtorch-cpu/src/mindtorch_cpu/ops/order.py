@@ -252,37 +252,6 @@ def _first_ones(a: Any, k: int, largest: bool) -> Any:
     return along(found, positions_in_order(along(a, found), largest)[..., :k])
 
 
-# ---- different elements -------------------------------------------------------------------------
-
-
-@kernel("_unique2")
-def unique(
-    self: Any, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False
-) -> Any:
-    """Different elements in order, the number of each element among them, and how often they occur."""
-    line = self.raw_data.reshape(-1)
-    if not line.size or line.dtype.kind not in "biuf":
-        return composition_of("_unique2")(self, sorted, return_inverse, return_counts)
-    order = positions_in_order(line, False)
-    values = line.take(order)
-    first = np.empty(line.size, np.bool_)
-    first[0] = True
-    np.not_equal(values[1:], values[:-1], first[1:])
-    starts = np.flatnonzero(first)
-    inverse = counts = np.empty(0, np.int64)
-    if return_inverse:
-        inverse = np.empty(line.size, np.int64)
-        inverse[order] = np.cumsum(first) - 1
-        inverse = inverse.reshape(self.raw_shape)
-    if return_counts:
-        counts = np.diff(starts, append=line.size)
-    return (
-        wrap(values.take(starts), self.raw_dtype),
-        wrap(inverse, int64),
-        wrap(counts.copy(), int64),
-    )
-
-
 # ---- medians ------------------------------------------------------------------------------------
 
 
