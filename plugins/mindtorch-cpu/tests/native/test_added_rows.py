@@ -77,15 +77,35 @@ def test_sums_of_tensors(dtype, shape, dims, monkeypatch):
     assert served == [True, True]
 
 
+@pytest.mark.parametrize("dtype", NUMPY, ids=str)
+@pytest.mark.parametrize(
+    ("shape", "dims"), [((40, 33), (0,)), ((5, 30, 9), (1,)), ((5, 30, 9), (0, 1)), ((5, 30, 9), (0, 2))]
+)  # fmt: skip
+def test_sums_along_other_dimensions(dtype, shape, dims):
+    given = rows(1, int(np.prod(shape)), dtype).reshape(shape)
+    wide = given if given.itemsize > 2 else given.astype(np.float32)
+    x = torch.from_numpy(given.view(np.int16) if given.itemsize == 2 else given).view(dtype)
+    for a, seen in ((wide, x), (wide.T, x.permute(*range(len(shape) - 1, -1, -1)))):
+        exact = a.astype(np.float64)
+        wanted, size = np.add.reduce(exact, dims), np.add.reduce(np.abs(exact), dims)
+        lost = (
+            torch.finfo(dtype).eps * np.abs(wanted)
+            + (1e-14 if given.itemsize == 8 else 1e-6) * size
+        )
+        assert (np.abs(seen.sum(dims).double().numpy() - wanted) <= lost).all()
+
+
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16], ids=str)
 def test_large_sums_of_half_precision_are_rounded_once(dtype, monkeypatch):
-    for size in (40_000, 262_144 + 77, 1_300_000):
+    for size in (40_000, 131_072, 262_144 + 77, 1_300_000):
         given = (rows(1, size, torch.float32)[0] / 64).astype(NUMPY[dtype])
         x = torch.from_numpy(given.view(np.int16)).view(dtype)
         found = x.sum()
         with monkeypatch.context() as patch:
             patch.setattr(KERNELS, "mode", "off")
             assert found.item() == x.sum().item()
+        if size <= 131_072:  # more floats are added by tiles
+            assert found.item() == x.float().sum().to(dtype).item()
         wide = given.astype(np.float64)
         lost = torch.finfo(dtype).eps / 2 * abs(wide.sum()) + 1e-6 * np.abs(wide).sum()
         assert abs(found.item() - wide.sum()) <= lost
