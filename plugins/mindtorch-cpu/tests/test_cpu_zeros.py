@@ -56,3 +56,17 @@ def test_here():
         a = torch.tensor(VALUES[:4], dtype=d).raw_data
         ufunc, *given = zeros.bounded(np.maximum, a, a.dtype.type(0))
         assert np.signbit(ufunc(*given)[:2]).tolist() == [False, True]
+
+
+@pytest.mark.parametrize("zeros", [(0.0, -0.0), (-0.0, 0.0)])
+def test_numbers_that_are_remembered_keep_the_signs_of_zeros(zeros):
+    for zero in zeros:
+        wanted = np.signbit(zero)
+        assert torch.full((2,), zero).signbit().tolist() == [wanted] * 2
+        made = torch.full((), complex(zero, 2.5))
+        assert made.real.signbit().item() == wanted
+        assert (torch.zeros(1, dtype=torch.complex64) * 0 + made).imag.item() == 2.5
+        filled = torch.ones(2, dtype=torch.complex128).index_fill_(
+            0, torch.tensor([0]), made.item()
+        )
+        assert filled.real.signbit().tolist() == [wanted, False]

@@ -373,6 +373,12 @@ _SCALARS: Final[dict[tuple[Any, ...], Any]] = {}
 _EXACT: Final[dict[tuple[Any, ...], Any]] = {}
 
 
+def _is_itself(value: Any) -> bool:
+    """Whether numbers that equal one are that one: zeros, and parts of complex numbers, have signs."""
+    kind = value.__class__
+    return kind is int or (kind is not complex and bool(value))
+
+
 def scalar(value: Any, d: dtype) -> Any:
     """A Python number as an array without dimensions; frequent ones are kept.
 
@@ -398,7 +404,7 @@ def scalar(value: Any, d: dtype) -> Any:
             raise
         made = np.array(value % (1 << 64), np.uint64).astype(NUMPY_OF[d])
     made.flags.writeable = False
-    if value and len(_SCALARS) < 1024:  # zeros are left out: 0.0 and -0.0 are equal keys
+    if _is_itself(value) and len(_SCALARS) < 1024:
         _SCALARS[key] = made
     return made
 
@@ -413,7 +419,7 @@ def exact(value: Any, d: dtype) -> Any:
     found = _EXACT.get(key)
     if found is None:
         found = scalar(checked_number(value, d), d)
-        if len(_EXACT) < 1024 and (value or value.__class__ is int):  # as above
+        if _is_itself(value) and len(_EXACT) < 1024:
             _EXACT[key] = found
     return found
 
