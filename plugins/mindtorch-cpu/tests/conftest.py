@@ -30,6 +30,15 @@ def mode(name):
 
 
 @pytest.fixture
+def by_kernels():
+    """Kernels are made when they are first asked for, where there is a compiler."""
+    torch.zeros(1)
+    with mode("now"):
+        yield
+        assert KERNELS.broken is None
+
+
+@pytest.fixture
 def both():
     """Runs a function of no arguments in a pipeline: with compiled kernels, and in tiles.
 

@@ -7,7 +7,6 @@ import pytest
 
 import mindtorch_core as torch
 from mindtorch_cpu.broadcasting import in_long_runs
-from mindtorch_cpu.native.kernels import KERNELS
 
 SHAPES = [
     ((20_000, 3), (3,)),
@@ -31,13 +30,7 @@ OPS = {
 }  # fmt: skip
 
 
-@pytest.fixture(autouse=True)
-def by_kernels(monkeypatch):
-    """Kernels are made when they are first asked for, where there is a compiler."""
-    torch.zeros(1)
-    monkeypatch.setattr(KERNELS, "mode", "now")
-    yield
-    assert KERNELS.broken is None
+pytestmark = pytest.mark.usefixtures("by_kernels")
 
 
 def numbers(shape, code, seed):

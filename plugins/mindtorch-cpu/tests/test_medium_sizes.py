@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 import mindtorch_core as torch
-from mindtorch_cpu.native.kernels import KERNELS
 
 pt = pytest.importorskip("torch")
 
@@ -13,13 +12,7 @@ DTYPES = ["float32", "float64", "float16", "bfloat16"]
 EXACT = {"float32": 1e-6, "float64": 1e-12, "float16": 2e-3, "bfloat16": 2e-2}
 
 
-@pytest.fixture(autouse=True)
-def by_kernels(monkeypatch):
-    """Kernels are made when they are first asked for, where there is a compiler."""
-    torch.zeros(1)
-    monkeypatch.setattr(KERNELS, "mode", "now")
-    yield
-    assert KERNELS.broken is None
+pytestmark = pytest.mark.usefixtures("by_kernels")
 
 
 def pair(shape, dtype, seed=0, special=False):

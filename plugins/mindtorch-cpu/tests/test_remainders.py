@@ -10,13 +10,7 @@ from mindtorch_cpu.remainders import left_over, remainder
 SIZE = 50_000
 
 
-@pytest.fixture(autouse=True)
-def by_kernels(monkeypatch):
-    """Kernels are made when they are first asked for, where there is a compiler."""
-    torch.zeros(1)
-    monkeypatch.setattr(KERNELS, "mode", "now")
-    yield
-    assert KERNELS.broken is None
+pytestmark = pytest.mark.usefixtures("by_kernels")
 
 
 def cases():

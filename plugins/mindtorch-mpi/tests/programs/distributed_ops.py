@@ -3,10 +3,12 @@
 import itertools
 import warnings
 
+from every_way import beside, compare
+
 import mindtorch_core as torch
 from mindtorch_core import distributed as dist
 from mindtorch_core import nn
-from mindtorch_core.distributed.tensor import DTensor, Replicate, Shard, distribute_tensor
+from mindtorch_core.distributed.tensor import Replicate, Shard, distribute_tensor
 
 F = nn.functional
 dist.init_process_group("mpi")
@@ -18,11 +20,6 @@ classes = torch.tensor([0, 1, 2, 3])
 
 def r(*shape):
     return torch.randn(*shape, generator=draw)
-
-
-def beside(t, plain):
-    """A tensor as what goes with another one: all of it on each rank."""
-    return distribute_tensor(plain, mesh, [Replicate()]) if isinstance(t, DTensor) else plain
 
 
 cases = {
@@ -57,34 +54,14 @@ cases = {
         lambda q, k, v: F.scaled_dot_product_attention(q, k, v, is_causal=True),
         [r(2, 2, 4, 4), r(2, 2, 4, 4), r(2, 2, 4, 4)],
     ),
-    "embedding": (lambda w: F.embedding(beside(w, ids), w), [r(6, 4)]),
-    "ce": (lambda x: F.cross_entropy(x, beside(x, classes)), [r(4, 6)]),
+    "embedding": (lambda w: F.embedding(beside(w, ids, mesh), w), [r(6, 4)]),
+    "ce": (lambda x: F.cross_entropy(x, beside(x, classes, mesh)), [r(4, 6)]),
     "gelu": (lambda x: F.gelu(x), [r(4, 6)]),
     "uneven": (lambda x, w: F.layer_norm(F.linear(x, w), (3,)).sum(1), [r(5, 3, 7), r(3, 7)]),
     "tall view": (lambda x: x.view(2, 2, 6), [r(4, 6)]),
 }
-for name, (compute, operands) in cases.items():
-    ways = list(itertools.product(*([Replicate(), *map(Shard, range(t.ndim))] for t in operands)))
-    whole = [t.clone().requires_grad_() for t in operands]
-    expected = compute(*whole)
-    weights = torch.linspace(-1, 2, expected.numel()).reshape(expected.shape)
-    (expected * weights).sum().backward()
-    for way in ways[:: len(ways) // 8 or 1]:
-        parts = [
-            distribute_tensor(t, mesh, [placement]).requires_grad_()
-            for t, placement in zip(operands, way, strict=True)
-        ]
-        said = f"{name} {way}"
-        with warnings.catch_warnings(record=True) as told:
-            warnings.simplefilter("always")
-            found = compute(*parts)
-            (found * beside(found, weights)).sum().backward()
-        assert not told, (said, [str(each.message) for each in told])
-        if mesh.size() == 2 and name != "broadcast both":  # of more ranks some have no elements
-            assert found.stride() == expected.stride(), said
-        torch.testing.assert_close(found.full_tensor(), expected.detach(), msg=said)
-        for part, t in zip(parts, whole, strict=True):
-            torch.testing.assert_close(part.grad.full_tensor(), t.grad, msg=said)
+# Of more ranks some have no elements.
+compare(cases, mesh, 8, {*cases} - {"broadcast both"} if mesh.size() == 2 else ())
 
 # An op without a rule says once that it gathers.
 with warnings.catch_warnings(record=True) as told:

@@ -1,12 +1,10 @@
 """Ops on samples, channels, matrices and rows of DTensors give what they give of plain tensors, and gradients."""
 
-import itertools
-import warnings
+from every_way import beside, compare
 
 import mindtorch_core as torch
 from mindtorch_core import distributed as dist
 from mindtorch_core import nn
-from mindtorch_core.distributed.tensor import DTensor, Replicate, Shard, distribute_tensor
 
 F = nn.functional
 dist.init_process_group("mpi")
@@ -18,11 +16,6 @@ chances = torch.linspace(0, 1, 24).reshape(4, 6)
 
 def r(*shape):
     return torch.randn(*shape, generator=draw)
-
-
-def beside(t, plain):
-    """A tensor as what goes with another one: all of it on each rank."""
-    return distribute_tensor(plain, mesh, [Replicate()]) if isinstance(t, DTensor) else plain
 
 
 cases = {
@@ -38,18 +31,18 @@ cases = {
     "huber": (lambda x, y: F.huber_loss(x, y, reduction="sum"), [r(3, 5), r(3, 5)]),
     "smooth": (lambda x, y: F.smooth_l1_loss(x, y, reduction="none"), [r(3, 5), r(3, 5)]),
     "bce": (
-        lambda x, w: F.binary_cross_entropy_with_logits(x, beside(x, chances), w),
+        lambda x, w: F.binary_cross_entropy_with_logits(x, beside(x, chances, mesh), w),
         [r(4, 6), r(6).abs()],
     ),
-    "rows": (lambda x: x.index_select(0, beside(x, classes[[1, 0, 2]])), [r(4, 6)]),
-    "columns": (lambda x: x.index_select(1, beside(x, classes)), [r(5, 6)]),
-    "at": (lambda x: x[:, beside(x, classes)] * 2, [r(5, 4, 6)]),
-    "at both": (lambda x: x[beside(x, classes), :, beside(x, classes)], [r(4, 6, 5)]),
+    "rows": (lambda x: x.index_select(0, beside(x, classes[[1, 0, 2]], mesh)), [r(4, 6)]),
+    "columns": (lambda x: x.index_select(1, beside(x, classes, mesh)), [r(5, 6)]),
+    "at": (lambda x: x[:, beside(x, classes, mesh)] * 2, [r(5, 4, 6)]),
+    "at both": (lambda x: x[beside(x, classes, mesh), :, beside(x, classes, mesh)], [r(4, 6, 5)]),
     "put": (
-        lambda x, y: x.index_put((beside(x, classes[:2]),), y, accumulate=True),
+        lambda x, y: x.index_put((beside(x, classes[:2], mesh),), y, accumulate=True),
         [r(4, 6), r(2, 6)],
     ),
-    "added": (lambda x, y: x.index_add(0, beside(x, classes[:2]), y), [r(4, 6), r(2, 6)]),
+    "added": (lambda x, y: x.index_add(0, beside(x, classes[:2], mesh), y), [r(4, 6), r(2, 6)]),
     "repeat": (lambda x: x.repeat(2, 1, 3), [r(4, 6)]),
     "roll": (lambda x: x.roll(1, 1), [r(4, 6)]),
     "det": (lambda x: torch.linalg.det(x), [r(4, 3, 3)]),
@@ -71,26 +64,7 @@ cases = {
     "fft": (lambda x: torch.fft.rfft(x).abs(), [r(4, 6)]),
     "slice": (lambda x: x[:, 1:4], [r(4, 6)]),
 }
-for name, (compute, operands) in cases.items():
-    ways = list(itertools.product(*([Replicate(), *map(Shard, range(t.ndim))] for t in operands)))
-    whole = [t.clone().requires_grad_() for t in operands]
-    expected = compute(*whole)
-    weights = torch.linspace(-1, 2, expected.numel()).reshape(expected.shape)
-    (expected * weights).sum().backward()
-    for way in ways[:: len(ways) // 4 or 1]:
-        parts = [
-            distribute_tensor(t, mesh, [placement]).requires_grad_()
-            for t, placement in zip(operands, way, strict=True)
-        ]
-        said = f"{name} {way}"
-        with warnings.catch_warnings(record=True) as told:
-            warnings.simplefilter("always")
-            found = compute(*parts)
-            (found * beside(found, weights)).sum().backward()
-        assert not told, (said, [str(each.message) for each in told])
-        torch.testing.assert_close(found.full_tensor(), expected.detach(), msg=said)
-        for part, t in zip(parts, whole, strict=True):
-            torch.testing.assert_close(part.grad.full_tensor(), t.grad, msg=said)
+compare(cases, mesh, 4)
 
 dist.destroy_process_group()
 print("done")
