@@ -18,7 +18,7 @@ from ...opdefs.formulas import (
 )
 from ...tensors.tensor import Tensor
 from ...values.dtypes import COMPLEX, FLOATING, bool_, get_default_dtype, int64, uint8
-from ...values.promotion import WIDER
+from ...values.promotion import WIDER, to_floating
 from ...values.shapes import reduced, wrap_dim, wrap_dims
 
 Dims = Any
@@ -430,12 +430,6 @@ def _logsumexp(self: Tensor, dim: Dims, keepdim: bool = False) -> Tensor:
     return total + top
 
 
-def _logsumexp_rule(self: Tensor, dim: Dims, keepdim: bool = False) -> TensorSpec:
-    return rules.reduction(lambda d: get_default_dtype() if d.category < FLOATING else d)(
-        self, dim, keepdim
-    )
-
-
 def _logsumexp_grad(g: Any, self: Any, result: Any, dim: Any, keepdim: bool) -> Any:
     g, result = (unreduce(t, self._shape, dim, keepdim) for t in (g, result))
     return g * (self - result).exp().conj()
@@ -444,7 +438,7 @@ def _logsumexp_grad(g: Any, self: Any, result: Any, dim: Any, keepdim: bool) -> 
 op(
     "logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor",
     doc="Logarithm of the sum of exponentials, without overflow.",
-    rule=_logsumexp_rule,
+    rule=rules.reduction(to_floating),
     grad={"self": _logsumexp_grad},
     decomposition=_logsumexp,
     out=True,

@@ -95,6 +95,15 @@ def test_sums_along_other_dimensions(dtype, shape, dims):
         assert (np.abs(seen.sum(dims).double().numpy() - wanted) <= lost).all()
 
 
+def test_elements_that_lie_otherwise_are_added_as_without_kernels(monkeypatch):
+    for seed in range(8):
+        x = torch.from_numpy(rows(40, 200, torch.float32, seed))
+        found = [t.sum().item() for t in (x.t(), x[:, 1:], x[::2])]
+        with monkeypatch.context() as patch:
+            patch.setattr(KERNELS, "mode", "off")
+            assert found == [t.sum().item() for t in (x.t(), x[:, 1:], x[::2])]
+
+
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16], ids=str)
 def test_large_sums_of_half_precision_are_rounded_once(dtype, monkeypatch):
     for seed, size in enumerate((*[40_000] * 6, 131_072, 262_144 + 77, 1_300_000)):
