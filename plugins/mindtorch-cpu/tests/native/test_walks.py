@@ -7,6 +7,7 @@ import pytest
 
 import mindtorch_core as torch
 from mindtorch_core.nn import functional as F
+from mindtorch_cpu.many_columns import sums_of_groups, tops
 from mindtorch_cpu.native.kernels import KERNELS, made_from
 from mindtorch_cpu.native.walks import WALKS, Walk
 
@@ -153,6 +154,32 @@ def test_softmax_along_dimensions_that_are_not_the_last(both, shape, dim, code):
     y, grad = (torch.from_numpy(np.frombuffer(b, code).reshape(s)) for _, s, b in compiled[:2])
     torch.testing.assert_close(y.double(), exact, rtol=1e-5, atol=1e-6)
     torch.testing.assert_close(grad.double(), slope, rtol=1e-4, atol=1e-5)
+
+
+def test_columns_of_arrays_that_lie_anyhow(monkeypatch):
+    torch.zeros(1)
+    monkeypatch.setattr(KERNELS, "mode", "now")
+    given = np.random.default_rng(0).normal(0, 3, (3, 200, 130)).astype("f4")
+    turned = np.ascontiguousarray(given.swapaxes(0, 1)).swapaxes(0, 1)
+    for x, y in (
+        (given, given[::-1].copy()),
+        (given, turned),
+        (given[:, ::2], given[:, 1::2]),
+        (given[:, ::-1], given),
+        (given[:, :, ::2], given[:, :, 1::2]),
+        (given.swapaxes(1, 2), given.swapaxes(1, 2)),
+        (given[:, :, :1], given[:, :, 1:2]),
+        (given.reshape(3, -1, 1), given.reshape(3, -1, 1)),
+        (given.astype("f2"), given.astype("f2")),
+    ):
+        n = x.shape[1]
+        for other in (None, y):
+            each = x if other is None else x * other
+            found = sums_of_groups(x, 2, n // 2, other)
+            wanted = np.add.reduce(each[:, : n // 2 * 2].reshape(3, 2, n // 2, -1), 2)
+            assert found.shape == wanted.shape
+            assert np.array_equal(found, wanted)
+        assert np.array_equal(tops(x), x.max(1, keepdims=True))
 
 
 def test_sums_whose_order_no_loop_knows_are_numpys(both, monkeypatch):
