@@ -74,7 +74,7 @@ def setitem(self: Tensor, index: Any, value: Any) -> None:
                 viewed.fill_(number)
                 return
             mask = _only_mask(viewed, tensors)
-            if mask is not None and number.__class__ is not complex:
+            if mask is not None:
                 viewed.masked_fill_(mask, number)
                 return
             value = self.new_full((), number)

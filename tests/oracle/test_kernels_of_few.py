@@ -181,3 +181,72 @@ def test_gradients_go_through_them(call):
         ):
             found[-1].append(lib.autograd.grad(y.sum(), x)[0].tolist())
     assert found[0] == found[1]
+
+
+LAYOUTS = {
+    "stack": lambda t, x: t.stack([x, x]),
+    "stack behind": lambda t, x: t.stack([x, x * 2], -1),
+    "masked_fill": lambda t, x: x.masked_fill(x > 0, 1.0),
+    "index_fill": lambda t, x: x.index_fill(1, t.tensor(0), 1.0),
+    "index_fill_": lambda t, x: x.index_fill_(1, t.tensor([0, 1]), 1.0),
+    "roll": lambda t, x: x.roll((1, -2), (0, 1)),
+    "pad": lambda t, x: t.nn.functional.pad(x, (1, -1, 0, 2)),
+    "nan_to_num": lambda t, x: x.nan_to_num(),
+}
+LIES = {
+    "row by row": lambda x: x,
+    "channels last": lambda x: x.permute(0, 2, 3, 1).contiguous().permute(0, 3, 1, 2),
+    "turned": lambda x: x.transpose(0, 3),
+    "each second": lambda x: x[:, :, ::2],
+}
+
+
+@pytest.mark.parametrize("lies", LIES.values(), ids=LIES)
+@pytest.mark.parametrize("call", LAYOUTS.values(), ids=LAYOUTS)
+def test_results_lie_as_in_pytorch(call, lies):
+    given = np.random.default_rng(3).normal(0, 1, (2, 3, 4, 5)).astype("f4")
+    same(*(call(lib, lies(lib.tensor(given))) for lib in (mt, torch)))
+
+
+def test_masks_that_do_not_fit_are_refused():
+    for shape in ((2, 3), (4,)):
+        for lib in (mt, torch):
+            with pytest.raises(RuntimeError, match=r"size|shape"):
+                lib.ones(3).masked_fill_(lib.ones(*shape) > 0, 1)
+    small = [lib.ones(2, 3).masked_fill_(lib.tensor([True, False, True]), 5) for lib in (mt, torch)]
+    same(*small)
+
+
+def put(lib, x, mask, value):
+    x[mask] = value
+    return x.tolist()
+
+
+PLACES = {
+    "rows": lambda t: put(t, t.zeros(2, 3), t.tensor([True, False]), 1.5),
+    "elements": lambda t: put(t, t.zeros(2, 2), t.eye(2) > 0, 1.5),
+    "a mask for columns": lambda t: put(t, t.zeros(2, 3), t.tensor([True, False, True]), 1),
+    "complex": lambda t: put(t, t.zeros(2, dtype=t.complex64), t.tensor([True, False]), 2j),
+    "complex in real": lambda t: put(t, t.zeros(2), t.tensor([True, False]), 2j),
+    "fractions in whole": lambda t: put(t, t.zeros(2, dtype=t.int64), t.tensor([True, False]), 2.7),
+    "too large": lambda t: put(t, t.zeros(2, dtype=t.int8), t.tensor([True, False]), 300),
+    "no dimensions": lambda t: put(t, t.zeros(()), t.tensor(True), 3),
+}
+
+
+@pytest.mark.parametrize("call", PLACES.values(), ids=PLACES)
+def test_numbers_are_put_where_masks_hold(call):
+    found = []
+    for lib in (mt, torch):
+        try:
+            found.append(call(lib))
+        except (IndexError, RuntimeError) as error:
+            found.append(type(error))
+    assert found[0] == found[1]
+
+
+def test_an_output_of_the_same_shape_may_not_lie_where_an_input_does():
+    for lib in (mt, torch):
+        x = lib.ones(4)
+        with pytest.raises(RuntimeError, match="memory location"):
+            lib.cat([x[:2], x[2:]], out=x)

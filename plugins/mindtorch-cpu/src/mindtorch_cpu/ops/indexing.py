@@ -78,7 +78,7 @@ def index_fill_(self: Any, dim: int, index: Any, value: Any) -> Any:
     """Write a number into slices."""
     rule_of("index_fill.int_Scalar")(self, dim, index, value)
     a = self.raw_data if self.raw_shape else self.raw_data.reshape(1)
-    at = (*(slice(None),) * wrap_dim(dim, a.ndim), index.raw_data.reshape(-1))
+    at = (*(slice(None),) * wrap_dim(dim, a.ndim), index.raw_data)
     try:
         a[at] = exact(value, self.raw_dtype)
     except IndexError as error:
