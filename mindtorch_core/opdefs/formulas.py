@@ -57,6 +57,8 @@ def unreduce(g: Tensor, shape: Any, dim: Dims, keepdim: bool) -> Tensor:
 
 def reduced_count(shape: Any, dim: Dims) -> int:
     """Number of elements that go into one result."""
+    if dim is None:
+        return numel(shape)
     return numel(tuple(shape[d] for d in wrap_dims(dim, len(shape))))
 
 

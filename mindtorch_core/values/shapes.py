@@ -345,7 +345,7 @@ def wrap_dims(dims: int | Sequence[int] | None, rank: int) -> tuple[int, ...]:
         IndexError: if one is out of range.
         RuntimeError: if one is named twice.
     """
-    if dims is None:
+    if dims is None or (dims.__class__ is tuple and not dims):
         return tuple(range(rank))
     if isinstance(dims, int):
         return (wrap_dim(dims, rank),) if rank else (wrap_dim(dims, rank),)[:0]

@@ -124,6 +124,9 @@ _CONVERSIONS = (
 )  # fmt: skip
 
 
+_CPU: Final = device("cpu")
+
+
 def cpu(self: Tensor, memory_format: memory_format = preserve_format) -> Tensor:
     """The tensor in host memory: itself if it is there, else a copy.
 
@@ -136,7 +139,9 @@ def cpu(self: Tensor, memory_format: memory_format = preserve_format) -> Tensor:
         device(type='cpu')
     """
     try:
-        return to(self, "cpu", memory_format=memory_format)
+        if memory_format is preserve_format:
+            return to(self, _CPU)
+        return to(self, _CPU, memory_format=memory_format)
     except Exception as error:
         hide(error)
         raise

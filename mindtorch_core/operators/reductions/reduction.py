@@ -44,14 +44,18 @@ op(
 )
 
 
-def _mean_rule(self: Tensor, dim: Dims = None, keepdim: bool = False, dtype: Any = None) -> Any:
-    d = self._dtype if dtype is None else dtype
+def _mean_dtype(d: Any) -> Any:
+    """The dtype that a mean is asked in; whole numbers have none."""
     if d.category < FLOATING:
         raise RuntimeError(
             f"mean(): could not infer output dtype. Input dtype must be either a floating point or "
             f"complex dtype. Got: {d.label}"
         )
-    return rules.reduction(d)(self, dim, keepdim)
+    return d
+
+
+def _mean_rule(self: Tensor, dim: Dims = None, keepdim: bool = False, dtype: Any = None) -> Any:
+    return rules.reduction(_mean_dtype(dtype or self._dtype))(self, dim, keepdim)
 
 
 op(
@@ -76,10 +80,9 @@ op(
 
 
 def _mean(self: Tensor, dim: Dims, keepdim: bool, dtype: Any) -> Tensor:
-    _mean_rule(self, dim, keepdim, dtype)
-    d = dtype or self._dtype
+    d = _mean_dtype(dtype or self._dtype)
     wide = WIDER.get(d, d)
-    total: Any = self.sum(dim, keepdim, dtype=wide)
+    total: Any = fn.sum(self, dim, keepdim, dtype=wide)
     mean: Tensor = total / reduced_count(self._shape, dim)
     return mean if wide is d else mean.to(d)
 

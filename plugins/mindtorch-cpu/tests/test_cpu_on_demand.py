@@ -28,7 +28,7 @@ FIRST = {
     "gates": "nn.functional.glu",
     "group_norm": "nn.functional.group_norm", "indexing": "gather", "lapack": "linalg.qr",
     "linalg": "mm", "log_odds": "logit", "looking": "index_copy", "nn": "nn.functional.nll_loss",
-    "normalization": "nn.functional.layer_norm", "order": "sort", "pointwise": "atan2",
+    "normalization": "nn.functional.layer_norm", "order": "sort", "arithmetic": "atan2",
     "pooling": "nn.functional.avg_pool2d",
     "quantiles": "_dirichlet_grad", "random": "randperm", "random_counts": "poisson",
     "rearranging": "flip", "recurrent": "lstm", "recurrent_steps": "gru", "reduction": "amax",

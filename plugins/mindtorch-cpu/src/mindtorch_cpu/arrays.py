@@ -286,12 +286,24 @@ def laid_out(shape: Shape, strides: Shape, make: Callable[[Shape], Any]) -> Any:
         strides: in elements; some permutation of the shape lies row-major with them.
         make: gives an array of a shape in row-major order.
     """
-    order = sorted(range(len(shape)), key=lambda i: -strides[i])
-    data = make(tuple(shape[i] for i in order)).transpose(np.argsort(order))
-    steps = tuple(s * data.itemsize for s in strides)
+    own, places = _ordered(shape, strides)
+    data = make(own).transpose(places)
+    steps = tuple([s * data.itemsize for s in strides])
     if data.strides != steps and data.size:  # of dimensions of size 1, which NumPy chooses itself
         data = np.lib.stride_tricks.as_strided(data, shape, steps)
     return data
+
+
+@functools.lru_cache(4096)
+def _ordered(shape: Shape, strides: Shape) -> tuple[Shape, Shape]:
+    """A shape in the order of strides, and the place of each dimension in it."""
+    order = sorted(range(len(shape)), key=lambda i: -strides[i])
+    return tuple(shape[i] for i in order), tuple(order.index(i) for i in range(len(shape)))
+
+
+def room(shape: Shape, strides: Shape, d: Any) -> Any:
+    """Memory that is reused for an array whose dimensions follow each other as dense strides say."""
+    return laid_out(shape, strides, lambda own: POOL.empty(own, d))
 
 
 def laid_as(data: Any, spec: Any) -> Tensor:
@@ -332,6 +344,20 @@ def _result_strides(shape: Shape, operands: tuple[tuple[Shape, Shape, int], ...]
     return pointwise_strides(
         shape, [(own, tuple(s // size for s in steps)) for own, steps, size in operands]
     )
+
+
+def room_beside(shape: Shape, d: Any, *operands: Any) -> Any:
+    """Memory for an element-wise result, whose dimensions are in the order PyTorch gives them.
+
+    Args:
+        shape: of the result.
+        d: its NumPy dtype.
+        operands: the arrays that it is computed of.
+    """
+    if all(o.flags.c_contiguous for o in operands):
+        return POOL.empty(shape, d)
+    geometries = tuple([(o.shape, o.strides, o.itemsize) for o in operands])
+    return room(shape, _result_strides(shape, geometries), d)
 
 
 def in_common_order(data: Any, *operands: Any) -> Any:

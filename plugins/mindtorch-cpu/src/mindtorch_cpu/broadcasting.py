@@ -10,12 +10,13 @@ from typing import Any, Final
 
 import numpy as np
 
-from .arrays import HALVES
-from .large import ARITHMETIC, LARGE, in_place_of_halves
+from .arrays import HALVES, room_beside
+from .compiled import computed
+from .large import ARITHMETIC, EXTREMES, LARGE, in_place_at_once
 from .memory_pool import POOL
 from .rows import unbuffered
 
-__all__ = ["in_long_runs", "in_place"]
+__all__ = ["in_long_runs", "in_place", "of_floats"]
 
 # Elements of a run that costs more to go through than to begin.
 _LONG: Final = 128
@@ -63,12 +64,50 @@ def in_long_runs(ufunc: Callable[..., Any], d: Any, *arrays: Any, out: Any = Non
     return out
 
 
+def of_floats(ufunc: Callable[..., Any], d: Any, *arrays: Any) -> Any:
+    """``ufunc`` of one or two arrays of floats by a kernel, however they lie; None without one.
+
+    Of half precision NumPy takes one element after the other, many times as long; of others it begins its
+    loops anew with each row, so that some functions cost twice as much.
+
+    Args:
+        ufunc: the NumPy function.
+        d: NumPy dtype of the result.
+        arrays: the operands.
+
+    Raises:
+        ValueError: if the shapes do not broadcast.
+    """
+    if not _served(ufunc, arrays[0].dtype):
+        return None
+    shape = np.broadcast(*arrays).shape
+    second = arrays[0].size < arrays[-1].size  # how many there are is asked of the first
+    given = arrays[::-1] if second else arrays
+    key = (ufunc, second, *(a.shape == shape and a.flags.c_contiguous for a in given))
+
+    def trace(tracer: Any, *parts: Any) -> list[Any]:
+        return [ufunc(*(parts[::-1] if second else parts))]
+
+    out = room_beside(shape, d, *arrays)
+    return out if computed(key, trace, given, [out]) else None
+
+
+def _served(ufunc: Callable[..., Any], d: Any) -> bool:
+    """Whether kernels are asked for a function of floats: its bits are the same however operands lie."""
+    if d in HALVES:
+        return isinstance(ufunc, np.ufunc)
+    return d.kind == "f" and (ufunc in ARITHMETIC or ufunc in EXTREMES)
+
+
 def in_place(ufunc: Callable[..., Any], out: Any, other: Any) -> bool:
     """Whether ``ufunc(out, other, out)`` of many elements was computed in another way than by one call."""
     if out.dtype in HALVES:
-        return in_place_of_halves(ufunc, out, other)
-    broad = out.size >= LARGE and other.ndim and out.dtype == other.dtype
-    return bool(broad) and in_long_runs(ufunc, out.dtype, out, other, out=out) is not None
+        return in_place_at_once(ufunc, out, other)
+    if not other.ndim or out.dtype != other.dtype:
+        return False
+    if _served(ufunc, out.dtype) and in_place_at_once(ufunc, out, other):
+        return True
+    return out.size >= LARGE and in_long_runs(ufunc, out.dtype, out, other, out=out) is not None
 
 
 def _side_by_side(ufunc: Any, full: Any, row: Any, out: Any, first: bool) -> None:

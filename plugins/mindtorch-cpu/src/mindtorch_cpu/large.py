@@ -9,18 +9,19 @@ import numpy as np
 
 from mindtorch_core.backend import get_num_threads
 
-from .arrays import HALVES, QUIET, quietly, recast
+from .arrays import HALVES, QUIET, quietly, recast, room_beside
 from .compiled import computed
 from .memory_pool import POOL
 from .workers import share_out
 
 __all__ = [
     "ARITHMETIC",
+    "EXTREMES",
     "LARGE",
     "SOME",
     "compiles",
     "in_chunks",
-    "in_place_of_halves",
+    "in_place_at_once",
     "in_single",
     "in_slabs",
     "many",
@@ -42,7 +43,7 @@ ARITHMETIC: Final = frozenset((
     np.logical_and, np.logical_or, np.logical_not, np.bitwise_and, np.bitwise_or,
 ))  # fmt: skip
 # They have vector instructions for two arrays only.
-_SLOW_WITH_NUMBERS: Final = (np.maximum, np.minimum)
+EXTREMES: Final = (np.maximum, np.minimum)
 
 
 def many(a: Any) -> bool:
@@ -84,10 +85,10 @@ def in_chunks(
             return None
     out = POOL.empty(shape, d)
     size, most = first.size, _LONG if ufunc in ARITHMETIC else _CHUNK
-    slow = first.dtype in HALVES or (ufunc in _SLOW_WITH_NUMBERS and first.dtype.kind == "f")
+    slow = first.dtype in HALVES or (ufunc in EXTREMES and first.dtype.kind == "f")
     if takes_out and slow and _in_one(ufunc, arrays, out):
         return out
-    if takes_out and size <= most and ufunc not in _SLOW_WITH_NUMBERS:
+    if takes_out and size <= most and ufunc not in EXTREMES:
         return QUIET.run(ufunc, *arrays, out)
     flat = out.reshape(-1)
     if key is None and not takes_out and getattr(ufunc, "__closure__", ufunc) is None:
@@ -95,7 +96,7 @@ def in_chunks(
     trace = trace or (lambda tracer, *parts: [ufunc(*parts)])
     if key is not None and not takes_out and computed(key, trace, arrays, [out]):
         return out
-    if ufunc in _SLOW_WITH_NUMBERS:
+    if ufunc in EXTREMES:
         lines = [a.reshape(-1) if a.ndim else np.full(min(size, most), a) for a in arrays]
     else:
         lines = [a.reshape(-1) if a.ndim else a for a in arrays]
@@ -127,8 +128,8 @@ def _in_one(ufunc: Any, arrays: Sequence[Any], out: Any) -> bool:
     )
 
 
-def in_place_of_halves(ufunc: Any, out: Any, other: Any) -> bool:
-    """Whether a kernel computed ``ufunc(out, other, out)`` of half precision."""
+def in_place_at_once(ufunc: Any, out: Any, other: Any) -> bool:
+    """Whether a kernel computed ``ufunc(out, other, out)``."""
     if other is not out and np.may_share_memory(out, other):
         return False
 
@@ -141,13 +142,14 @@ def in_place_of_halves(ufunc: Any, out: Any, other: Any) -> bool:
 
 def in_single(ufunc: Any, a: Any, number: Any, d: Any) -> Any:
     """``ufunc`` of an array and a number of float32, rounded once to half precision."""
-    if many(a) and a.dtype == d and a.flags.c_contiguous and not number.ndim:
-        out = POOL.empty(a.shape, d)
+    if many(a) and a.dtype == d and not number.ndim:
+        out = room_beside(a.shape, d, a)
 
         def trace(tracer: Any, x: Any, n: Any) -> list[Any]:
             return [ufunc(x.astype(np.float32), n).astype(d)]
 
-        if computed((ufunc, "in single"), trace, [a, number], [out]):
+        key = (ufunc, "in single", a.flags.c_contiguous)
+        if computed(key, trace, [a, number], [out]):
             return out
     return recast(ufunc(recast(a, np.float32), number), d)
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from mindtorch_core.backend import Shape, Tensor, contiguous_strides
 
-from ..arrays import NUMPY_OF, laid_out, quietly
+from ..arrays import NUMPY_OF, quietly, room
 from ..memory_pool import POOL
 from ..workers import in_parts
 from .limits import LIMITS
@@ -27,7 +27,7 @@ def room_for(t: Tensor) -> Any:
     strides = contiguous_strides(shape) if t.raw_layout is None else t.raw_layout[0]
     if strides == contiguous_strides(shape):
         return POOL.empty(shape, d)
-    return laid_out(shape, strides, lambda s: POOL.empty(s, d))
+    return room(shape, strides, d)
 
 
 def joined(join: np.ufunc, partial: list[Any], d: Any) -> Any:

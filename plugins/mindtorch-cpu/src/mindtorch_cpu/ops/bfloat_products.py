@@ -66,7 +66,8 @@ def _paired(b: Any, wide: int) -> tuple[Any, int]:
     whole = out[:, : inner // 2, :columns]
     low, high = bits[:, : inner // 2 * 2 : 2], bits[:, 1::2]
     if not computed("pairs", lambda tracer, *parts: [_joined(*parts)], [low, high], [whole]):
-        whole[...] = _joined(low, high)
+        np.left_shift(high, np.uint32(16), whole)  # without copies of everything
+        np.bitwise_or(whole, low, whole)
     if inner % 2:
         out[:, -1, :columns] = bits[:, -1]
     return out, pitch

@@ -9,7 +9,7 @@ import numpy as np
 
 from mindtorch_core.backend import wrap_dim
 
-from ..arrays import NUMPY_OF, WIDER, converted, laid_out, quietly, wrap
+from ..arrays import NUMPY_OF, WIDER, converted, quietly, room, wrap
 from ..compiled import computed
 from ..memory_pool import POOL
 from ..native.quick import MANY, exponential, pays
@@ -42,7 +42,7 @@ def _made(spec: Any, d: Any) -> Any:
     """A fresh tensor of the shape and layout that a rule gives."""
     if spec.strides is None:
         return wrap(POOL.empty(spec.shape, d), spec.dtype)
-    data = laid_out(spec.shape, spec.strides, lambda shape: POOL.empty(shape, d))
+    data = room(spec.shape, spec.strides, d)
     made = wrap(data, spec.dtype)
     if not data.size:  # whose strides NumPy does not keep
         made.raw_layout = spec.strides, 0

@@ -14,6 +14,12 @@ HOMES: Final = (
      "elu elu_ gelu gelu_ hardshrink hardsigmoid hardsigmoid_ hardswish hardswish_ hardtanh "
      "hardtanh_ leaky_relu leaky_relu_ log_sigmoid mish mish_ silu silu_ softplus softshrink "
      "threshold threshold_"),
+    ("arithmetic",
+     "_conj_physical add add_ atan2 atan2_ bitwise_and bitwise_and_ bitwise_or bitwise_or_ "
+     "bitwise_xor bitwise_xor_ div div_ eq eq_ floor_divide floor_divide_ fmod fmod_ ge ge_ gt gt_ "
+     "le le_ logical_and logical_and_ logical_or logical_or_ logical_xor logical_xor_ lt lt_ "
+     "maximum minimum mul mul_ ne ne_ nextafter nextafter_ pow pow_ remainder remainder_ rsub sub "
+     "sub_"),
     ("attention",
      "_scaled_dot_product_flash_attention_for_cpu "
      "_scaled_dot_product_flash_attention_for_cpu_backward"),
@@ -39,8 +45,8 @@ HOMES: Final = (
     ("group_norm", "native_group_norm native_group_norm_backward"),
     ("indexing",
      "_index_positions _index_put_positions_ _one_hot_of cat embedding gather index_add index_add_ "
-     "index_fill_.int_Scalar index_select nonzero put scatter.src scatter_.src scatter_add "
-     "scatter_add_ stack take"),
+     "index_fill_.int_Scalar index_select nonzero put scatter.src scatter.value scatter_.src "
+     "scatter_.value scatter_add scatter_add_ stack take"),
     ("lapack",
      "_householder_product _linalg_eigh _linalg_eigvals _linalg_svd _lu_order geqrf "
      "linalg_cholesky_ex linalg_eig linalg_inv_ex linalg_ldl_factor_ex linalg_ldl_solve "
@@ -55,11 +61,6 @@ HOMES: Final = (
      "_native_batch_norm_legit native_batch_norm native_batch_norm_backward native_layer_norm "
      "native_layer_norm_backward"),
     ("order", "median median.dim nanmedian nanmedian.dim sort.stable topk"),
-    ("pointwise",
-     "_conj_physical add add_ atan2 atan2_ bitwise_and bitwise_and_ bitwise_or bitwise_or_ "
-     "bitwise_xor bitwise_xor_ div div_ eq eq_ floor_divide floor_divide_ fmod fmod_ ge ge_ gt gt_ "
-     "le le_ logical_and logical_and_ logical_or logical_or_ logical_xor logical_xor_ lt lt_ "
-     "maximum minimum mul mul_ ne ne_ nextafter nextafter_ pow pow_ remainder remainder_ sub sub_"),
     ("pooling",
      "avg_pool1d avg_pool1d_backward avg_pool2d avg_pool2d_backward avg_pool3d avg_pool3d_backward "
      "max_pool1d_with_indices max_pool1d_with_indices_backward max_pool2d_with_indices "

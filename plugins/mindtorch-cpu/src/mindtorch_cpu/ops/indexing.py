@@ -7,7 +7,17 @@ from typing import Any
 
 import numpy as np
 
-from mindtorch_core.backend import Tensor, format_of_all, fresh, index_shape, int64, numel, wrap_dim
+from mindtorch_core.backend import (
+    Tensor,
+    contiguous_format,
+    format_of_all,
+    format_strides,
+    fresh,
+    index_shape,
+    int64,
+    numel,
+    wrap_dim,
+)
 
 from ..arrays import (
     CPU,
@@ -21,12 +31,13 @@ from ..arrays import (
     ndarray,
     quietly,
     relaid,
+    room,
     row_major,
     scalar,
     wrap,
 )
 from ..compiled import walk
-from ..large import LARGE
+from ..large import LARGE, many
 from ..memory_pool import POOL
 from ..register import composition_of, kernel, rule_of
 from ..workers import in_parts
@@ -203,14 +214,15 @@ def _scattered(self: Any, dim: int, index: Any, src: Any, name: str, accumulate:
         return self
     out = out.reshape(-1) if not out.ndim else out  # a view
     at = wrap_dim(dim, out.ndim)
-    given = src.raw_data
+    given = src.raw_data if isinstance(src, Tensor) else exact(src, self.raw_dtype)
     apart = accumulate and given.shape == i.shape != () and not np.may_share_memory(out, given)
     if apart and _walked("scatter_add", out, i, given, at, out.shape):
         return self
     checked(name, i, out.shape[at], at)
     i = i.reshape(-1) if not i.ndim else i
-    given = given.reshape(-1) if not given.ndim else given
-    part = given[tuple(slice(n) for n in i.shape)]
+    part: Any = given
+    if given.shape != i.shape:
+        part = given[tuple(slice(n) for n in i.shape)] if given.ndim else given.reshape(-1)
     if accumulate:
         combine_at(np.add, out, gathered_positions(i, out.shape, at), part, self.raw_dtype)
     elif out.flags.c_contiguous:
@@ -234,6 +246,13 @@ def scatter_(self: Any, dim: int, index: Any, src: Any) -> Any:
     return _scattered(self, dim, index, src, "scatter", False)
 
 
+@kernel("scatter_.value")
+def scatter_value_(self: Any, dim: int, index: Any, value: Any) -> Any:
+    """Put a number at positions along a dimension, in place."""
+    rule_of("scatter.value")(self, dim, index, value)
+    return _scattered(self, dim, index, value, "scatter", False)
+
+
 def copied(self: Any) -> Any:
     """A fresh tensor with the same elements."""
     return wrap(self.raw_data.copy(), self.raw_dtype)
@@ -249,6 +268,12 @@ def scatter_add(self: Any, dim: int, index: Any, src: Any) -> Any:
 def scatter(self: Any, dim: int, index: Any, src: Any) -> Any:
     """A copy with elements put at positions along a dimension."""
     return scatter_(copied(self), dim, index, src)
+
+
+@kernel("scatter.value")
+def scatter_value(self: Any, dim: int, index: Any, value: Any) -> Any:
+    """A copy with a number at positions along a dimension."""
+    return scatter_value_(copied(self), dim, index, value)
 
 
 @kernel("index_select")
@@ -386,19 +411,22 @@ def cat(tensors: Any, dim: int = 0) -> Any:
     if tensors.__class__ is Tensor:
         return _cat_mixed(tensors, dim)
     arrays = [t.raw_data for t in tensors]
+    steps = arrays[0].strides
+    lies = contiguous_format
+    if len(steps) > 3 and steps[1] <= steps[-1]:
+        lies = format_of_all(tensors)
     try:
-        data = np.concatenate(arrays, dim)
-    except (ValueError, TypeError):
+        data = _joined(arrays, dim, lies) if many(arrays[0]) else np.concatenate(arrays, dim)
+    except (ValueError, TypeError, IndexError):
         data = None  # so that the rule's error comes without NumPy's
     if data is None or data.dtype is not arrays[0].dtype:  # promoted: PyTorch's rules may differ
         return _cat_mixed(tensors, dim)
     shape = data.shape
     if len(shape) > 1:
-        steps = arrays[0].strides
-        if len(shape) > 3 and steps[1] <= steps[-1] and (lies := format_of_all(tensors)).order:
-            data = relaid(data, None, lies)
-        else:
+        if not lies.order:
             data = row_major(data)
+        elif not many(arrays[0]):
+            data = relaid(data, None, lies)
     r = fresh()
     r.raw_data = data
     r.raw_shape = shape
@@ -410,6 +438,22 @@ def cat(tensors: Any, dim: int = 0) -> Any:
     r.raw_base = None
     r.raw_autograd = None
     return r
+
+
+def _joined(arrays: Any, dim: int, lies: Any) -> Any:
+    """Many elements one after another in a memory format, in memory that is there already.
+
+    Raises:
+        IndexError: for a dimension out of range.
+        ValueError: where shapes do not fit.
+    """
+    shape, d = list(arrays[0].shape), arrays[0].dtype
+    if any(a.dtype is not d for a in arrays):
+        return np.concatenate(arrays, dim)
+    shape[dim] = sum(a.shape[dim] for a in arrays)
+    whole = tuple(shape)
+    out = room(whole, format_strides(whole, lies), d) if lies.order else POOL.empty(whole, d)
+    return np.concatenate(arrays, dim, out)
 
 
 @kernel("stack")

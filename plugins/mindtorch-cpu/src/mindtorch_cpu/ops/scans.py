@@ -11,7 +11,7 @@ from mindtorch_core.backend import int64, wrap_dim
 
 from ..arrays import NUMPY_OF, converted, quietly, row_major, wrap
 from ..compiled import walk
-from ..large import LARGE
+from ..large import LARGE, many
 from ..memory_pool import POOL
 from ..register import kernel, register, rule_of
 
@@ -43,6 +43,8 @@ def _totals(name: str, step: Any) -> None:
         return wrap(data, d)
 
     def totals(a: Any, axis: int, wide: Any) -> Any:
+        if many(a):
+            a = row_major(a)  # a copy costs less than steps from line to line
         if axis == a.ndim - 1 and a.flags.c_contiguous and (made := _by_walk(name, a)) is not None:
             return made
         if wide is not None and a.size >= LARGE and a.flags.c_contiguous:

@@ -7,9 +7,19 @@ from typing import Any
 
 import numpy as np
 
-from mindtorch_core.backend import BOOL, COMPLEX, FLOATING, Tensor, dtype, result_type
+from mindtorch_core.backend import (
+    BOOL,
+    COMPLEX,
+    FLOATING,
+    Tensor,
+    dtype,
+    float32,
+    float64,
+    result_type,
+)
 
 from ..arrays import (
+    QUIET,
     WIDER,
     as_operands_lie,
     cast,
@@ -20,7 +30,7 @@ from ..arrays import (
     wrap,
 )
 from ..compiled import computed
-from ..large import LARGE, many
+from ..large import LARGE, SOME, many
 from ..memory_pool import POOL
 from ..register import composition_of, kernel, register
 from ..zeros import ODD, bounded
@@ -105,9 +115,24 @@ def _where(tracer: Any, *operands: Any) -> list[Any]:
     return [np.where(*operands)]
 
 
+_PLAIN = (float32, float64)
+_NUMBERS = (float, int, type(None))
+
+
 @kernel("clamp", "clamp.Tensor")
 def clamp(self: Any, min: Any = None, max: Any = None) -> Any:
     """Elements limited to a range; a zero at a bound of zero keeps its own sign."""
+    d, data = self.raw_dtype, self.raw_data
+    if (
+        d in _PLAIN and data.size < SOME and data.flags.c_contiguous and min is not max
+        and min.__class__ in _NUMBERS and max.__class__ in _NUMBERS
+    ):  # fmt: skip
+        run = QUIET.__dict__["run"]
+        if min is not None:
+            data = run(np.maximum, exact(min, d), data)
+        if max is not None:
+            data = run(np.minimum, exact(max, d), data)
+        return wrap(data, d)
     d = result_type(self, min, max)
     if (min is None and max is None) or d.category in (BOOL, COMPLEX):
         refuse("clamp", self, min, max)
