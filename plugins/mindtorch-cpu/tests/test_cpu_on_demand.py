@@ -27,7 +27,7 @@ FIRST = {
     "elementwise": "acosh", "fft": "fft.fft", "functions": "abs",
     "gates": "nn.functional.glu",
     "group_norm": "nn.functional.group_norm", "indexing": "gather", "lapack": "linalg.qr",
-    "linalg": "mm", "log_odds": "logit", "looking": "index_copy", "nn": "nn.functional.nll_loss",
+    "linalg": "mm", "joining": "cat", "log_odds": "logit", "looking": "index_copy", "nn": "nn.functional.nll_loss",
     "normalization": "nn.functional.layer_norm", "order": "sort", "arithmetic": "atan2",
     "pooling": "nn.functional.avg_pool2d",
     "quantiles": "_dirichlet_grad", "random": "randperm", "random_counts": "poisson",

@@ -235,6 +235,11 @@ def recast_into(a: Any, out: Any) -> None:
         quietly(np.copyto, out, a, "unsafe")
 
 
+def words(a: Any) -> Any:
+    """An array of bfloat16 as one of integers, which NumPy copies and fills faster; others as they are."""
+    return a.view(np.uint16) if a.dtype.kind == "V" and a.dtype.names is None else a
+
+
 def without_imaginary(a: Any, d: Any) -> Any:
     """What goes into an array of a dtype: of complex numbers the real parts, all of them into booleans."""
     return a.real if a.dtype.kind == "c" and d.kind not in "cb" else a
@@ -271,10 +276,11 @@ def relaid(a: Any, d: Any = None, memory_format: memory_format | None = None) ->
     wanted = like_strides(a.shape, strides, memory_format)
     if d is not None:
         a = without_imaginary(a, np.dtype(d))
-    if wanted == contiguous_strides(a.shape):
-        return quietly(a.astype, d or a.dtype, "C")
-    copy = laid_out(a.shape, wanted, lambda shape: np.empty(shape, d or a.dtype))
-    quietly(np.copyto, copy, a, "unsafe")
+    copy = room(a.shape, wanted, d or a.dtype)
+    if copy.dtype is a.dtype:
+        np.copyto(words(copy), words(a))
+    else:
+        recast_into(a, copy)
     return copy
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import sys
 from collections import Counter
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -18,7 +18,7 @@ import numpy as np
 from .bound_calls import CALLS, LATER, Trace
 from .memory_pool import POOL
 
-__all__ = ["BY_SIZE", "FEWEST", "computed", "computed_rows", "one_pass", "walk"]
+__all__ = ["BY_SIZE", "FEWEST", "computed", "computed_rows", "one_pass", "turned", "walk"]
 
 # Elements from which a kernel beats two calls of NumPy's.
 FEWEST: Final = 64
@@ -69,7 +69,7 @@ def one_pass(key: Hashable, trace: Trace, d: Any, *arrays: Any) -> Any:
         key: see `computed`.
         trace: see there.
         d: NumPy dtype of the result.
-        arrays: the operands.
+        arrays: the operands; also in another order of dimensions, if it is that of all.
     """
     first = arrays[0]
     if first.size < FEWEST:
@@ -79,8 +79,27 @@ def one_pass(key: Hashable, trace: Trace, d: Any, *arrays: Any) -> Any:
     if call is not None and call(*arrays, out):
         return out
     if any(a.shape != first.shape or not a.flags.c_contiguous for a in arrays):
-        return None
+        return turned(lambda *own: one_pass(key, trace, d, *own), arrays)
     return out if _first(key, trace, arrays, (out,), rows=False) else None
+
+
+def turned(make: Callable[..., Any], arrays: Sequence[Any]) -> Any:
+    """What is made of arrays of one shape that are row-major in one order of their dimensions.
+
+    Args:
+        make: called with views whose dimensions are in that order; gives an array of their shape, or None.
+        arrays: the operands; those without dimensions stay as they are.
+
+    Returns:
+        The array with the dimensions as they were; None also where arrays lie otherwise.
+    """
+    full = [a for a in arrays if a.ndim]
+    steps, shape = full[0].strides, full[0].shape
+    axes = sorted(range(len(steps)), key=lambda i: -steps[i])
+    if any(a.shape != shape or not a.transpose(axes).flags.c_contiguous for a in full):
+        return None
+    made = make(*[a.transpose(axes) if a.ndim else a for a in arrays])
+    return None if made is None else made.transpose(sorted(range(len(axes)), key=axes.__getitem__))
 
 
 def walk(name: str, d: Any, elements: int) -> Any:

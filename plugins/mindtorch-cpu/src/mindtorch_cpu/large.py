@@ -10,7 +10,7 @@ import numpy as np
 from mindtorch_core.backend import get_num_threads
 
 from .arrays import HALVES, QUIET, quietly, recast, room_beside
-from .compiled import computed
+from .compiled import computed, turned
 from .memory_pool import POOL
 from .workers import share_out
 
@@ -65,7 +65,7 @@ def in_chunks(
     key: Hashable = None,
     trace: Callable[..., Sequence[Any]] | None = None,
 ) -> Any:
-    """``ufunc(*arrays)`` for large operands; None where they do not lie alike in memory.
+    """``ufunc(*arrays)`` for large operands; None where they do not lie alike in memory, without gaps.
 
     A function of several steps is a compiled kernel, if there is one, to the last bit the same.
 
@@ -82,7 +82,7 @@ def in_chunks(
     shape = first.shape
     for a in arrays:
         if a.ndim and (a.shape != shape or not a.flags.c_contiguous):
-            return None
+            return turned(lambda *own: in_chunks(ufunc, d, *own, key=key, trace=trace), arrays)
     out = POOL.empty(shape, d)
     size, most = first.size, _LONG if ufunc in ARITHMETIC else _CHUNK
     slow = first.dtype in HALVES or (ufunc in EXTREMES and first.dtype.kind == "f")

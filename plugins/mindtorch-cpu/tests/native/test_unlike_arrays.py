@@ -139,3 +139,43 @@ def test_numbers_that_are_subtracted_from(by_kernels, d):
     for bad in (torch.tensor([True]), torch.ones(2)):
         with pytest.raises(RuntimeError, match="bool"):
             True - bad
+
+
+@pytest.mark.parametrize("d", ["float32", "bfloat16", "bool", "complex64", "int64"])
+def test_places_of_many_elements(d):
+    pytorch = pytest.importorskip("torch")
+    for shape in ((9000,), (100, 100), (9, 20, 50), (3, 0, 70), (100, 100, 1), (2, 3, 4, 5, 60)):
+        x = torch.randn(shape).relu().mul(9).to(getattr(torch, d))
+        wanted = pytorch.tensor(x.tolist()).reshape(shape).nonzero()
+        for t in (x, x.transpose(0, -1).contiguous().transpose(0, -1)):
+            found = t.nonzero()
+            assert found.tolist() == wanted.tolist()
+            assert not x.numel() or found.stride() == wanted.stride()
+
+
+def test_functions_of_what_lies_in_another_order_have_its_bits():
+    """A transposed array is one in memory: what is computed of it are the same numbers."""
+    x = torch.randn(300, 200)
+    of = torch.nn.functional
+    for f in (of.silu, of.gelu, of.elu, of.softplus, torch.sigmoid, torch.tanh, of.hardswish):
+        for d in (torch.float32, torch.bfloat16):
+            for _ in range(25):  # without kernels, and with them
+                wanted = f(x.to(d))
+            for _ in range(25):
+                found = f(x.to(d).t())
+            assert found.stride() == (1, 200)
+            assert found.t().equal(wanted)
+
+
+@pytest.mark.parametrize("d", FLOATS, ids=str)
+def test_copies_and_fills(d):
+    x = torch.from_numpy(np.asarray(arrays(torch.float32, 0)(70, 90))).to(d)
+    for lies in (lambda t: t, lambda t: t.t(), lambda t: t[:, ::2], lambda t: t[1]):
+        room = lies(torch.zeros(70, 90, dtype=d))
+        room.copy_(lies(x))
+        same(room.double().numpy(), lies(x).double().numpy())
+        assert room.fill_(-2.5).eq(-2.5).all()
+        assert not room.zero_().any()
+        other = lies(x).to(torch.float64 if d is torch.float32 else torch.float32)
+        same(other.to(torch.float64).numpy(), lies(x).double().numpy())
+        assert other.stride() == lies(torch.zeros(70, 90)).clone().stride()

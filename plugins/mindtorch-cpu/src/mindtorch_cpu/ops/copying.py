@@ -8,7 +8,18 @@ import numpy as np
 
 from mindtorch_core.backend import FLOAT8, contiguous_format, memory_format
 
-from ..arrays import CPU, NUMPY_OF, cast, exact, of_float8, quietly, relaid, without_imaginary, wrap
+from ..arrays import (
+    CPU,
+    NUMPY_OF,
+    cast,
+    exact,
+    of_float8,
+    quietly,
+    relaid,
+    without_imaginary,
+    words,
+    wrap,
+)
 from ..register import kernel, rule_of
 
 
@@ -50,7 +61,10 @@ def copy_(self: Any, src: Any, non_blocking: bool = False) -> Any:
     data = without_imaginary(src.raw_data, self.raw_data.dtype)
     if data.dtype is not self.raw_data.dtype and (data.dtype.names or self.raw_data.dtype.names):
         data = of_float8(data, self.raw_dtype)
-    quietly(np.copyto, self.raw_data, data, "unsafe")
+    if data.dtype is self.raw_data.dtype:
+        np.copyto(words(self.raw_data), words(data))
+    else:
+        quietly(np.copyto, self.raw_data, data, "unsafe")
     return self
 
 
@@ -60,14 +74,14 @@ def fill_(self: Any, value: Any) -> Any:
     if hasattr(value, "raw_keys"):
         value = value.item()
     d = self.raw_dtype
-    self.raw_data[...] = exact(value, d)
+    words(self.raw_data)[...] = words(exact(value, d))
     return self
 
 
 @kernel("zero_")
 def zero_(self: Any) -> Any:
     """Write zeros."""
-    self.raw_data[...] = 0
+    words(self.raw_data)[...] = 0
     return self
 
 

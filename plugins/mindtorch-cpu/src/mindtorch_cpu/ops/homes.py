@@ -44,9 +44,10 @@ HOMES: Final = (
     ("gates", "_prelu_kernel _prelu_kernel_backward glu glu_backward"),
     ("group_norm", "native_group_norm native_group_norm_backward"),
     ("indexing",
-     "_index_positions _index_put_positions_ _one_hot_of cat embedding gather index_add index_add_ "
+     "_index_positions _index_put_positions_ _one_hot_of embedding gather index_add index_add_ "
      "index_fill_.int_Scalar index_select nonzero put scatter.src scatter.value scatter_.src "
-     "scatter_.value scatter_add scatter_add_ stack take"),
+     "scatter_.value scatter_add scatter_add_ take"),
+    ("joining", "cat stack"),
     ("lapack",
      "_householder_product _linalg_eigh _linalg_eigvals _linalg_svd _lu_order geqrf "
      "linalg_cholesky_ex linalg_eig linalg_inv_ex linalg_ldl_factor_ex linalg_ldl_solve "

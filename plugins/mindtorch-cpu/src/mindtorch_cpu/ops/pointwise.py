@@ -127,6 +127,11 @@ def _simplest(ufunc: Ufunc, arrays: tuple[Any, ...]) -> tuple[Ufunc, tuple[Any, 
     return ufunc, arrays
 
 
+def _pays(a: Any, b: Any, d: dtype) -> bool:
+    """Whether operands have enough elements for more than one call of NumPy's; of half precision few."""
+    return a.size >= LARGE or b.size >= LARGE or (d in WIDER and (many(a) or many(b)))
+
+
 # ---- two operands -------------------------------------------------------------------------------
 
 
@@ -230,9 +235,7 @@ def binary(
             d, a, b = converted(self, other)
             if single and d in WIDER and _is_number(other):
                 return wrap(_in_single(ufunc, self, other, d), d)
-        if a.size < SOME > b.size or (
-            a.size < LARGE > b.size and not (d in WIDER and (many(a) or many(b)))
-        ):
+        if a.size < SOME > b.size or not _pays(a, b, d):
             try:
                 data = QUIET.__dict__["run"](ufunc, a, b) if native else quietly(ufunc, a, b)
             except (TypeError, ValueError, RuntimeError) as error:
