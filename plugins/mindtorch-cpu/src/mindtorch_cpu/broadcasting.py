@@ -80,16 +80,15 @@ def of_floats(ufunc: Callable[..., Any], d: Any, *arrays: Any) -> Any:
     """
     if not _served(ufunc, arrays[0].dtype):
         return None
-    shape = np.broadcast(*arrays).shape
     second = arrays[0].size < arrays[-1].size  # how many there are is asked of the first
     given = arrays[::-1] if second else arrays
-    key = (ufunc, second, *(a.shape == shape and a.flags.c_contiguous for a in given))
 
     def trace(tracer: Any, *parts: Any) -> list[Any]:
         return [ufunc(*(parts[::-1] if second else parts))]
 
-    out = room_beside(shape, d, *arrays)
-    return out if computed(key, trace, given, [out]) else None
+    out = room_beside(np.broadcast(*arrays).shape, d, *arrays)
+    lies = (given[0].strides, given[-1].shape, given[-1].strides)
+    return out if computed((ufunc, second), trace, given, [out], lies) else None
 
 
 def _served(ufunc: Callable[..., Any], d: Any) -> bool:

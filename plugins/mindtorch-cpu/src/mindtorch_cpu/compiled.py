@@ -37,7 +37,9 @@ _ASKED: Final[Counter[Hashable]] = Counter()
 _SEEN: Final[Counter[Hashable]] = Counter()
 
 
-def computed(key: Hashable, trace: Trace, arrays: Sequence[Any], out: Sequence[Any]) -> bool:
+def computed(
+    key: Hashable, trace: Trace, arrays: Sequence[Any], out: Sequence[Any], lies: Hashable = None
+) -> bool:
     """Whether a kernel computed an element-wise function; else NumPy has to.
 
     Args:
@@ -45,21 +47,24 @@ def computed(key: Hashable, trace: Trace, arrays: Sequence[Any], out: Sequence[A
         trace: makes the results of a `Tracer` and arrays of it.
         arrays: operands that broadcast to the shape of the results.
         out: where the results go, of their dtypes.
+        lies: how arrays lie, where those of one shape often differ in it: each way has a function of its own.
     """
     first = arrays[0]
-    call = CALLS.get((key, first.shape, first.dtype.num))
+    known = key, first.shape, first.dtype.num, lies
+    call = CALLS.get(known)
     if call is not None and call(*arrays, *out):
         return True
-    return _first(key, trace, arrays, out, rows=False)
+    return _first(known, trace, arrays, out, rows=False)
 
 
 def computed_rows(key: Hashable, trace: Trace, arrays: Sequence[Any], out: Sequence[Any]) -> bool:
     """The same for arrays of (rows, width), (rows, 1) or (width,), whose rows may be reduced."""
     first = arrays[0]
-    call = CALLS.get((key, first.shape, first.dtype.num))
+    known = key, first.shape, first.dtype.num, None
+    call = CALLS.get(known)
     if call is not None and call(*arrays, *out):
         return True
-    return _first(key, trace, arrays, out, rows=True)
+    return _first(known, trace, arrays, out, rows=True)
 
 
 def one_pass(key: Hashable, trace: Trace, d: Any, *arrays: Any) -> Any:
@@ -75,12 +80,13 @@ def one_pass(key: Hashable, trace: Trace, d: Any, *arrays: Any) -> Any:
     if first.size < FEWEST:
         return None
     out = POOL.empty(first.shape, d)
-    call = CALLS.get((key, first.shape, first.dtype.num))
+    known = key, first.shape, first.dtype.num, None
+    call = CALLS.get(known)
     if call is not None and call(*arrays, out):
         return out
     if any(a.shape != first.shape or not a.flags.c_contiguous for a in arrays):
         return turned(lambda *own: one_pass(key, trace, d, *own), arrays)
-    return out if _first(key, trace, arrays, (out,), rows=False) else None
+    return out if _first(known, trace, arrays, (out,), rows=False) else None
 
 
 def turned(make: Callable[..., Any], arrays: Sequence[Any]) -> Any:
@@ -120,24 +126,28 @@ def walk(name: str, d: Any, elements: int) -> Any:
 
 
 def _first(
-    key: Hashable, trace: Trace, arrays: Sequence[Any], out: Sequence[Any], *, rows: bool
+    known: tuple[Hashable, ...],
+    trace: Trace,
+    arrays: Sequence[Any],
+    out: Sequence[Any],
+    *,
+    rows: bool,
 ) -> bool:
     """Whether a kernel computed a function of arrays of shapes that are not known yet."""
     first = arrays[0]
     if type(first) is not np.ndarray:
         return False  # a kernel of a pipeline is being traced
     few = first.size < _MANY and not _at_once()
-    shape = key, first.shape, first.dtype.num
-    if few and (_one_more(_ASKED, key, _PATIENCE) or _one_more(_SEEN, shape, _SIGHTS)):
+    if few and (_one_more(_ASKED, known[0], _PATIENCE) or _one_more(_SEEN, known, _SIGHTS)):
         return False
-    if few and shape in LATER and _one_more(LATER, shape, _PATIENCE):
+    if few and known in LATER and _one_more(LATER, known, _PATIENCE):
         return False
     from .native import eager
 
-    done = eager.prepared(key, trace, arrays, out, rows=rows)
+    done = eager.prepared(known, trace, arrays, out, rows=rows)
     if few and not done:
         # The second time has it compiled; it is on its way then, or there is none.
-        LATER[shape] = 0 if shape in LATER else _PATIENCE
+        LATER[known] = 0 if known in LATER else _PATIENCE
     return done
 
 

@@ -137,7 +137,8 @@ def in_place_at_once(ufunc: Any, out: Any, other: Any) -> bool:
         ufunc(a, b, a)
         return []
 
-    return computed((ufunc, "in place"), trace, [out, other], [])
+    lies = (out.strides, other.shape, other.strides)
+    return computed((ufunc, "in place"), trace, [out, other], [], lies)
 
 
 def in_single(ufunc: Any, a: Any, number: Any, d: Any) -> Any:
@@ -148,8 +149,7 @@ def in_single(ufunc: Any, a: Any, number: Any, d: Any) -> Any:
         def trace(tracer: Any, x: Any, n: Any) -> list[Any]:
             return [ufunc(x.astype(np.float32), n).astype(d)]
 
-        key = (ufunc, "in single", a.flags.c_contiguous)
-        if computed(key, trace, [a, number], [out]):
+        if computed((ufunc, "in single"), trace, [a, number], [out], a.strides):
             return out
     return recast(ufunc(recast(a, np.float32), number), d)
 

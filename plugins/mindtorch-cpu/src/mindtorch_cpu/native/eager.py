@@ -54,13 +54,21 @@ def _graph(key: Hashable, trace: Trace, arrays: Sequence[Any]) -> tuple[Graph, A
 
 
 def prepared(
-    key: Hashable, trace: Trace, arrays: Sequence[Any], out: Sequence[Any], *, rows: bool
+    known: tuple[Hashable, ...],
+    trace: Trace,
+    arrays: Sequence[Any],
+    out: Sequence[Any],
+    *,
+    rows: bool,
 ) -> bool:
-    """Whether a kernel computed a function of arrays, see `compiled.computed`; the next call is direct."""
+    """Whether a kernel computed a function of arrays, see `compiled.computed`; the next call is direct.
+
+    ``known`` is what it is found by then, see `CALLS`.
+    """
     if not arrays[0].size or not KERNELS.usable:
         return False
     every = (*arrays, *out)
-    found = _graph(key, trace, arrays)
+    found = _graph(known[0], trace, arrays)
     if found is None or found[0].arrays != tuple([code_of(a.dtype) for a in every]):
         return False
     folded = found[0].folded
@@ -80,7 +88,7 @@ def prepared(
         CALLS.clear()
     call = launch.bound(every)
     if call is not None and KERNELS.enabled:
-        CALLS[key, arrays[0].shape, arrays[0].dtype.num] = call
+        CALLS[known] = call
     return True
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from mindtorch_core.backend import FLOAT8, contiguous_format, memory_format
+from mindtorch_core.backend import FLOAT8, bfloat16, contiguous_format, memory_format
 
 from ..arrays import (
     CPU,
@@ -74,14 +74,18 @@ def fill_(self: Any, value: Any) -> Any:
     if hasattr(value, "raw_keys"):
         value = value.item()
     d = self.raw_dtype
-    words(self.raw_data)[...] = words(exact(value, d))
+    if d is bfloat16:
+        words(self.raw_data)[...] = words(exact(value, d))
+    else:
+        self.raw_data[...] = exact(value, d)
     return self
 
 
 @kernel("zero_")
 def zero_(self: Any) -> Any:
     """Write zeros."""
-    words(self.raw_data)[...] = 0
+    data = self.raw_data
+    (words(data) if self.raw_dtype is bfloat16 else data)[...] = 0
     return self
 
 

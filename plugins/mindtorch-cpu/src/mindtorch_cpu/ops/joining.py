@@ -16,7 +16,7 @@ from mindtorch_core.backend import (
 )
 
 from ..arrays import CPU, KEYS, NUMPY_OF, cast, laid_as, relaid, room, row_major, wrap
-from ..large import many
+from ..large import SOME, many
 from ..memory_pool import POOL
 from ..register import composition_of, kernel, rule_of
 
@@ -27,21 +27,22 @@ def cat(tensors: Any, dim: int = 0) -> Any:
     if tensors.__class__ is Tensor:
         return _cat_mixed(tensors, dim)
     arrays = [t.raw_data for t in tensors]
-    steps = arrays[0].strides
+    first = arrays[0]
+    steps, some = first.strides, first.size >= SOME and many(first)
     lies = contiguous_format
     if len(steps) > 3 and steps[1] <= steps[-1]:
         lies = format_of_all(tensors)
     try:
-        data = _joined(arrays, dim, lies) if many(arrays[0]) else np.concatenate(arrays, dim)
+        data = _joined(arrays, dim, lies) if some else np.concatenate(arrays, dim)
     except (ValueError, TypeError, IndexError):
         data = None  # so that the rule's error comes without NumPy's
-    if data is None or data.dtype is not arrays[0].dtype:  # promoted: PyTorch's rules may differ
+    if data is None or data.dtype is not first.dtype:  # promoted: PyTorch's rules may differ
         return _cat_mixed(tensors, dim)
     shape = data.shape
     if len(shape) > 1:
-        if not lies.order:
+        if lies is contiguous_format:
             data = row_major(data)
-        elif not many(arrays[0]):
+        elif not some:
             data = relaid(data, None, lies)
     r = fresh()
     r.raw_data = data

@@ -181,7 +181,7 @@ class Writer:
         key, trace = self._constant("r", run.key), self._constant("f", run.trace)
         made = [f"a{n}" for n in run.outputs]
         # As `computed` looks for what is bound to a shape, and more besides.
-        shape = self._constant("b", (run.key, result.shape, numpy.num))
+        shape = self._constant("b", (run.key, result.shape, numpy.num, None))
         self._line(f"call = bound({shape})")
         self._line(
             f"if (call is None or not call({', '.join(given + made)})) and not computed("
