@@ -47,7 +47,7 @@ def test_of_every_length(dtype):
             given[2, length // 3] = np.nan if length % 2 else np.inf
         out = np.empty((3, 1), given.dtype)
         trace = row_sums._added
-        assert eager.prepared(trace, trace, [given], [out], rows=True), length
+        assert eager.prepared((trace,), trace, [given], [out], rows=True), length
         wanted = np.add.reduce(given, 1, keepdims=True)
         assert np.array_equal(out, wanted, equal_nan=True), length
         assert np.array_equal(np.signbit(out[:2]), np.signbit(wanted[:2])), length
@@ -60,8 +60,8 @@ def test_of_every_length(dtype):
 def test_sums_of_tensors(dtype, shape, dims, monkeypatch):
     served = []
 
-    def computed_rows(*args):
-        served.append(eager.prepared(*args, rows=True))
+    def computed_rows(key, *args):
+        served.append(eager.prepared((key,), *args, rows=True))
         return served[-1]
 
     monkeypatch.setattr(row_sums, "computed_rows", computed_rows)
