@@ -179,3 +179,31 @@ def test_copies_and_fills(d):
         other = lies(x).to(torch.float64 if d is torch.float32 else torch.float32)
         same(other.to(torch.float64).numpy(), lies(x).double().numpy())
         assert other.stride() == lies(torch.zeros(70, 90)).clone().stride()
+
+
+VIEWS = (
+    lambda x: x,
+    lambda x: x[::2],
+    lambda x: x.t(),
+    lambda x: x[..., ::3],
+)
+RANGES = (
+    (0, 1), (0.0, 0.0), (-1, 1), (1, -1), (float("nan"), 1), (0, float("inf")), (-0.0, 0.0), (None, 0.5), (True, 2),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("d", ["float32", "float64"])
+@pytest.mark.parametrize("limits", RANGES, ids=str)
+def test_limits(by_kernels, limits, d):
+    pytorch = pytest.importorskip("torch")
+    drawn = np.random.default_rng(0).standard_normal((140, 150))
+    drawn[0, :4] = 0.0, -0.0, np.nan, np.inf
+    for view in VIEWS:
+        found = []
+        for lib in (torch, pytorch):
+            x = lib.tensor(drawn.tolist(), dtype=getattr(lib, d))
+            v = view(x)
+            made = v.clamp(*limits)
+            assert v.clamp_(*limits) is v
+            found.append((repr(made.tolist()), made.stride(), repr(x.tolist())))
+        assert found[0] == found[1]

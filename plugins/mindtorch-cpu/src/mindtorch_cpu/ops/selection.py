@@ -10,7 +10,6 @@ import numpy as np
 from mindtorch_core.backend import (
     BOOL,
     COMPLEX,
-    FLOATING,
     Tensor,
     dtype,
     float32,
@@ -25,6 +24,7 @@ from ..arrays import (
     cast,
     exact,
     quietly,
+    room_beside,
     row_major,
     scalar,
     wrap,
@@ -150,6 +150,9 @@ def _in_place(name: str) -> None:
     general = composition_of(name)
 
     def run(self: Any, min: Any = None, max: Any = None) -> Any:
+        a = self.raw_data
+        if many(a) and _within(a, min, max, self.raw_dtype, write=True) is not None:
+            return self
         made = clamp(self, min, max)
         if made.raw_dtype is not self.raw_dtype or made.raw_shape != self.raw_shape:
             return general(self, min, max)
@@ -163,20 +166,28 @@ _in_place("clamp_")
 _in_place("clamp_.Tensor")
 
 
-def _within(a: Any, low: Any, high: Any, d: dtype) -> Any:
-    """Elements between two numbers, which a compiled kernel limits at once; None where there is none."""
-    numbers = not (
-        low is None or high is None or isinstance(low, Tensor) or isinstance(high, Tensor)
-    )
-    if not numbers or d.category != FLOATING or d in WIDER or not a.flags.c_contiguous:
+def _within(a: Any, low: Any, high: Any, d: dtype, *, write: bool = False) -> Any:
+    """Elements between two numbers, which a compiled kernel limits at once; None where there is none.
+
+    They are a new array, or with ``write`` the array itself.
+    """
+    numbers = low.__class__ in _NUMBERS and high.__class__ in _NUMBERS
+    if not numbers or low is None or high is None or d not in _PLAIN:
         return None
-    out = POOL.empty(a.shape, a.dtype)
     given = [a, np.asarray(exact(low, d)), np.asarray(exact(high, d))]
-    return out if computed("clamp", _between, given, [out]) else None
+    if write:
+        return a if computed("clamp in place", _between_in_place, given, [], a.strides) else None
+    out = room_beside(a.shape, a.dtype, a)
+    return out if computed("clamp", _between, given, [out], a.strides) else None
 
 
 def _between(tracer: Any, x: Any, low: Any, high: Any) -> list[Any]:
     return [np.minimum(high, np.maximum(low, x))]
+
+
+def _between_in_place(tracer: Any, x: Any, low: Any, high: Any) -> list[Any]:
+    np.minimum(high, np.maximum(low, x), x)
+    return []
 
 
 def _limited(ufunc: Callable[..., Any], a: Any, bound: Any, d: dtype) -> Any:
