@@ -186,7 +186,7 @@ def _between(tracer: Any, x: Any, low: Any, high: Any) -> list[Any]:
 
 
 def _between_in_place(tracer: Any, x: Any, low: Any, high: Any) -> list[Any]:
-    np.minimum(high, np.maximum(low, x), x)
+    np.minimum(high, np.maximum(low, x), out=x)
     return []
 
 
