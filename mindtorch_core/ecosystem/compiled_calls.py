@@ -15,11 +15,12 @@ from ..deferred import Pipeline, current_pipeline, pipeline_context
 from ..deferred.context import END_OF_BLOCK
 from ..deferred.replay.sites import Site
 from ..deferred.trace import location_of
-from ..dispatch.keys import MASKS
+from ..dispatch.keys import MASKS, DispatchKeySet
 from ..tensors.tensor import Tensor
 from ..utils._pytree import tree_iter
 from ..values.errors import PipelineError
 from .compiled_handlers import catches
+from .compiled_stances import DEFAULT, STANCE, Called
 from .compiler_errors import Unsupported
 from .compiler_settings import COUNTERS
 
@@ -44,13 +45,11 @@ class _Calls(threading.local):
     """How compiled functions are called in a thread.
 
     Attributes:
-        stance: ``force_eager`` has them called as they are.
         disabled: whether a function is running for which compilation is switched off.
         compiling: ``parts`` while a compiled function is running, ``fullgraph`` where it is to be one graph.
         recorder: what records graphs of the function that is running, if something does.
     """
 
-    stance = "default"
     disabled = False
     compiling = ""
     recorder: Any = None
@@ -105,7 +104,7 @@ class _Variant:
         self.calls += 1
 
 
-def compiled_call(fn: _F, *, fullgraph: bool = False) -> _F:
+def compiled_call(fn: _F, *, fullgraph: bool = False, forced: bool = False) -> _F:
     """A function that calls another one as a block.
 
     Its results are those of the function. Which of both is quicker, the block or the plain call, is
@@ -115,21 +114,27 @@ def compiled_call(fn: _F, *, fullgraph: bool = False) -> _F:
     Args:
         fn: the function.
         fullgraph: raise if a call cannot be one block.
+        forced: whether a stance has asked for this.
     """
     variants: OrderedDict[Any, _Variant] = OrderedDict()
+    called = Called(fn, fullgraph, forced)
     generation = _RESET[0]
 
     @functools.wraps(fn)
     def call(*args: Any, **kwargs: Any) -> Any:
         nonlocal generation
-        if CALLS.stance == "force_eager" or CALLS.disabled or current_pipeline() is not None:
+        if CALLS.disabled or current_pipeline() is not None:
             return fn(*args, **kwargs)
+        if STANCE[0] is not DEFAULT and (instead := called.instead()) is not None:
+            return instead(*args, **kwargs)
         if generation != _RESET[0]:
             variants.clear()
             generation = _RESET[0]
         key = _key_of(args, kwargs)
         variant = variants.get(key)
         if variant is None:
+            if not CALLS.compiling and called.is_left(lambda: _difference(key, variants)):
+                return fn(*args, **kwargs)
             variant = variants[key] = _Variant()
             if len(variants) > _VARIANTS:
                 variants.popitem(last=False)
@@ -202,14 +207,28 @@ def _ends_of_graphs(pipe: Pipeline) -> Iterator[str]:
 def _branches(code: CodeType, instruction: int) -> bool:
     """Whether what an instruction looked at decides on a branch, there or in an expression of few calls.
 
-    An ``assert`` is none.
+    So does the number in ``for ... in range(number)``; an ``assert`` is none.
     """
-    steps = (step for step in dis.get_instructions(code) if step.offset >= instruction)
-    jump = next((step for step in steps if not step.opname.startswith(_WITHIN)), None)
-    if jump is None or "JUMP" not in jump.opname or "IF" not in jump.opname:
+    instructions = [*dis.get_instructions(code)]
+    steps = [step for step in instructions if step.offset >= instruction]
+    end = next((n for n, step in enumerate(steps) if not step.opname.startswith(_WITHIN)), None)
+    if end is None:
         return False
-    after = next((step for step in steps if step.opname != "NOT_TAKEN"), jump)
+    if steps[end].opname == "GET_ITER":
+        callee = _start(steps[end - 1])
+        names = (s for s in instructions if s.argval == "range" and s.opname.startswith("LOAD"))
+        return end > 1 and callee is not None and any(_start(name) == callee for name in names)
+    jump = steps[end]
+    if "JUMP" not in jump.opname or "IF" not in jump.opname:
+        return False
+    after = next((step for step in steps[end + 1 :] if step.opname != "NOT_TAKEN"), jump)
     return "AssertionError" not in (after.argrepr, after.argval) and "ASSERTION" not in after.opname
+
+
+def _start(step: dis.Instruction) -> tuple[int | None, int] | None:
+    """Where the expression of an instruction starts in its file, a call's with the name of what is called."""
+    at = step.positions
+    return None if at is None or at.col_offset is None else (at.lineno, at.col_offset)
 
 
 def _pipeline(site: Site) -> Pipeline:
@@ -238,3 +257,23 @@ def _key_of(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         else:
             tensors += [t for t in tree_iter(value) if isinstance(t, Tensor)]
     return (MASKS.keep, *[(t._shape, t._dtype, t._keys) for t in tensors])
+
+
+def _difference(key: Any, variants: OrderedDict[Any, _Variant]) -> str:
+    """What a call's arguments have that those of the last one have not."""
+    if not variants:
+        return "nothing was compiled before"
+    known = next(reversed(variants))
+    if len(known) != len(key):
+        return f"there are {len(key) - 1} tensors among the arguments, before there were {len(known) - 1}"
+    for n, (now, before) in enumerate(zip(key[1:], known[1:], strict=True)):
+        if now[:2] != before[:2]:
+            (shape, dtype, _), (old_shape, old_dtype, _) = now, before
+            return (
+                f"tensor {n} of the arguments is {[*shape]} {dtype}, "
+                f"before it was {[*old_shape]} {old_dtype}"
+            )
+        if now != before:
+            masks = map(DispatchKeySet.from_mask, (now[2], before[2]))
+            return "tensor {} of the arguments has the {}, before it had the {}".format(n, *masks)
+    return "gradients are recorded, or functions transformed, in another way than before"

@@ -18,6 +18,7 @@ from ..tensors.tensor import Tensor
 from ..values.references import LOOK
 from .compiled_calls import CALLS, generation
 from .compiled_recording import Call, Recorder, Segment, Value
+from .compiled_stances import DEFAULT, STANCE, Called
 from .compiler_backends import GraphBackend
 from .compiler_errors import BackendCompilerFailed, Unsupported
 from .compiler_settings import COUNTERS
@@ -35,6 +36,7 @@ def graph_call(
     *,
     fullgraph: bool = False,
     broken: Callable[[str], object] | None = None,
+    forced: bool = False,
 ) -> _F:
     """A function whose calls are graphs, which a backend has compiled.
 
@@ -47,14 +49,18 @@ def graph_call(
         backend: is given each new graph with its inputs: tensors, among them the parameters that it uses.
         fullgraph: raise `Unsupported` where one graph is not enough.
         broken: is told why graphs end before the function does.
+        forced: whether a stance has asked for this.
     """
     compiled: OrderedDict[Any, tuple[list[Call], Callable[..., Any]]] = OrderedDict()
     known = [generation()]
+    called = Called(fn, fullgraph, forced)
 
     @functools.wraps(fn)
     def call(*args: Any, **kwargs: Any) -> Any:
-        if CALLS.stance == "force_eager" or CALLS.disabled or current_pipeline() is not None:
+        if CALLS.disabled or current_pipeline() is not None:
             return fn(*args, **kwargs)
+        if STANCE[0] is not DEFAULT and (instead := called.instead()) is not None:
+            return instead(*args, **kwargs)
         if known[0] != generation():
             compiled.clear()
             known[0] = generation()
@@ -63,6 +69,8 @@ def graph_call(
             key = _key_of(segment)
             found = compiled.get(key)
             if found is None:
+                if called.is_left(lambda: _shown(segment)):
+                    return _results(graph_of(segment, {}).forward, segment)
                 names = dict(reversed([*_names(fn, args, kwargs)]))  # the first for each counts
                 found = segment.calls, _compiled(backend, segment, names)
                 compiled[key] = found  # whose calls keep what the key names by identity
@@ -83,24 +91,29 @@ def graph_call(
                 )
 
         COUNTERS["frames"]["total"] += 1
-        CALLS.recorder = recorder = Recorder(run, breaks)
-        before, CALLS.compiling = CALLS.compiling, "parts"
-        CALLS.disabled = True
-        try:
-            try:
-                with recorder:
-                    result = fn(*args, **kwargs)
-            except BaseException:
-                recorder.run(None)  # what came before has been called
-                raise
-            recorder.run(None)
-        finally:
-            CALLS.disabled, CALLS.recorder, CALLS.compiling = False, None, before
+        result = _recorded(Recorder(run, breaks), fn, args, kwargs)
         COUNTERS["frames"]["ok"] += 1
         return result
 
     call._torchdynamo_orig_callable = fn  # type: ignore[attr-defined]
     return call  # type: ignore[return-value]  # of the same signature
+
+
+def _recorded(recorder: Recorder, fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Call a function whose calls are recorded, and have all of them run."""
+    before = CALLS.compiling
+    CALLS.recorder, CALLS.compiling, CALLS.disabled = recorder, "parts", True
+    try:
+        try:
+            with recorder:
+                result = fn(*args, **kwargs)
+        except BaseException:
+            recorder.run(None)  # what came before has been called
+            raise
+        recorder.run(None)
+    finally:
+        CALLS.disabled, CALLS.recorder, CALLS.compiling = False, None, before
+    return result
 
 
 def _key_of(segment: Segment) -> Any:
@@ -110,6 +123,12 @@ def _key_of(segment: Segment) -> Any:
         for t in segment.inputs
     ]
     return (*calls, *inputs, *segment.outs, segment.masks)
+
+
+def _shown(segment: Segment) -> str:
+    """What a graph has that was not compiled."""
+    inputs = ", ".join(f"{[*t.shape]} {t.dtype}" for t in segment.inputs)
+    return f"a graph of {len(segment.calls)} calls on ({inputs}) was not compiled before"
 
 
 def _compiled(backend: GraphBackend, segment: Segment, names: dict[int, str]) -> Callable[..., Any]:

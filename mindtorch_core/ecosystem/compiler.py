@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Any
 
 from ..frontend.creation import as_tensor, is_array
 from ..tensors.tensor import Tensor
@@ -12,6 +12,7 @@ from ..utils._pytree import tree_map
 from ..values.interrupts import leaving
 from .absent import names_of
 from .compiled_calls import CALLS, compiled_call, refuse_in_fullgraph, reset
+from .compiled_stances import DEFAULT, STANCE, STANCES, Stance
 from .compiler_backends import GraphBackend, function_of, list_backends, lookup_backend
 from .compiler_options import check_options, list_mode_options
 
@@ -35,7 +36,6 @@ __all__ = [
     "wrap_numpy",
 ]
 
-_STANCES: Final = ("default", "force_eager", "eager_on_recompile", "fail_on_recompile")
 _default_backend: list[str | GraphBackend] = ["inductor"]
 
 __getattr__ = names_of(__name__)
@@ -67,9 +67,10 @@ def compile(  # the name is PyTorch's
 
     Args:
         model: a function, a module or a class; without one, this is a decorator.
-        fullgraph: raise `RuntimeError` where one graph is not enough: if values decide on a branch, or
-            `allclose`, `equal`, a backward pass, a call of a function with `disable` or the like stands
-            before the end of the call. Numbers that are computed with, and sizes, may depend on values.
+        fullgraph: raise `RuntimeError` where one graph is not enough: if values decide on a branch or
+            on the times of a loop in the same expression, or `allclose`, `equal`, a backward pass, a call
+            of a function with `disable` or the like stands before the end of the call. Numbers that are
+            computed with or kept, and sizes, may depend on values; `print` of what is there ends no graph.
         dynamic: a bool or None; sizes are never assumed.
         backend: ``inductor``, ``eager``, ``aot_eager`` or ``cudagraphs``, which mean the same here; by
             default what `set_default_backend` said. Or a function of your own, or the name of one that
@@ -113,17 +114,12 @@ def compile(  # the name is PyTorch's
         )  # fmt: skip
     if not callable(model):
         raise TypeError(f"torch.compile() takes a function or a module, got {type(model)}")
-    function = function_of(backend, mode, options)
+    compiled_with = _calls_with(function_of(backend, mode, options))
     if disable or hasattr(model, "__captured__"):  # that is more than what follows does
         return model
     if not (dynamic is None or isinstance(dynamic, bool)):
         raise AssertionError(f"Expected enable to be a bool, got {type(dynamic)}")
-    if function is None:
-        compiled = functools.partial(compiled_call, fullgraph=fullgraph)
-    else:
-        from .compiled_graphs import graph_call
-
-        compiled = functools.partial(graph_call, backend=function, fullgraph=fullgraph)
+    compiled = functools.partial(compiled_with, fullgraph=fullgraph)
     if isinstance(model, type):
         if any("__call__" in vars(c) for c in model.__mro__[:-1]):
             model.__call__ = compiled(model.__call__)  # type: ignore[method-assign]
@@ -237,36 +233,78 @@ class set_stance:
     """How compiled functions are called from now on; as a context or a decorator, while it lasts.
 
     Args:
-        stance: ``force_eager`` calls them as they are; the others change nothing here.
-        options: accepted.
+        stance: ``force_eager`` calls them as they are. Where arguments have shapes, dtypes, devices or a
+            gradient mode that are new to a function, or a backend that is a function would be given a
+            new graph, ``eager_on_recompile`` has it called as it is, and ``fail_on_recompile`` raises a
+            `RuntimeError` that says what is new; another way through a function's Python code
+            is nothing new to our own backend. ``eager_then_compile`` and ``aot_eager_then_compile``
+            call each function as it is the first time.
+        skip_guard_eval_unsafe: accepted.
+        force_backend: with the stance ``default``, the backend of all compiled functions.
 
     Raises:
-        RuntimeError: for a stance that there is not.
+        RuntimeError: for a stance that there is not, for both a stance and a backend, and within a
+            compiled function.
+        InvalidBackend: for a backend that there is not.
     """
 
-    def __init__(self, stance: str = "default", **options: Any) -> None:
-        if stance not in _STANCES:
+    def __init__(
+        self,
+        stance: str = "default",
+        *,
+        skip_guard_eval_unsafe: bool = False,
+        force_backend: str | GraphBackend | None = None,
+    ) -> None:
+        if stance not in STANCES:
             raise RuntimeError(
-                f"invalid torch.compile stance {stance!r}, should be one of {', '.join(_STANCES)}"
+                f"invalid torch.compile stance {stance!r}, should be one of {', '.join(STANCES)}"
             )
-        self._before, self._stance = CALLS.stance, stance
-        CALLS.stance = stance
+        if force_backend is not None and stance != "default":
+            raise RuntimeError("non-default stance cannot have force_backend set")
+        self._name, self._backend = stance, force_backend
+        self._before = STANCE[0]
+        self._stance = DEFAULT
+        if stance != "default":
+            self._stance = Stance(stance)
+        elif force_backend is not None:
+            self._stance = Stance(stance, _forced(force_backend))
+        self._set(self._stance)
+
+    def _set(self, stance: Stance) -> None:
+        if CALLS.compiling:
+            raise RuntimeError("attempted to set_stance in a torch.compile region")
+        STANCE[0] = stance
 
     def __enter__(self) -> None:
-        CALLS.stance = self._stance
+        self._set(self._stance)
 
     def _leave(self) -> None:
-        CALLS.stance = self._before
+        STANCE[0] = self._before
 
     __exit__ = leaving(_leave)
 
     def __call__(self, fn: Callable[..., Any]) -> Callable[..., Any]:
         """The function, with the stance while it runs."""
-        CALLS.stance = self._before
+        self._leave()
 
         @functools.wraps(fn)
         def call(*args: Any, **kwargs: Any) -> Any:
-            with set_stance(self._stance):
+            with set_stance(self._name, force_backend=self._backend):
                 return fn(*args, **kwargs)
 
         return call
+
+
+def _forced(backend: str | GraphBackend) -> Callable[[Any, bool], Callable[..., Any]]:
+    """Makes functions for a backend that a stance asks for."""
+    calls = _calls_with(function_of(backend, None, None))
+    return lambda fn, fullgraph: calls(fn, fullgraph=fullgraph, forced=True)
+
+
+def _calls_with(backend: GraphBackend | None) -> Callable[..., Any]:
+    """What makes of a function one whose calls are compiled by a backend; None for our own."""
+    if backend is None:
+        return compiled_call
+    from .compiled_graphs import graph_call
+
+    return functools.partial(graph_call, backend=backend)

@@ -22,7 +22,7 @@ from mindtorch_core.dispatch import current_pipeline
 from mindtorch_core.dispatch.calls import generated
 from mindtorch_core.dispatch.masks import ACTIVE, MASKS, PROCESS_INCLUDE
 from mindtorch_core.dispatch.overrides import MODES
-from mindtorch_core.ecosystem.compiled_calls import CALLS
+from mindtorch_core.ecosystem.compiled_stances import STANCE
 from mindtorch_core.frontend.dispatch_modes import active_modes
 from mindtorch_core.frontend.printing import get_printoptions
 from mindtorch_core.gradients import packing
@@ -105,7 +105,7 @@ def state():
         "device": torch.get_default_device(),
         "pipelines": (current_pipeline(), list(STACK.open)),
         "anomaly": torch.is_anomaly_enabled(),
-        "settings": (CALLS.stance, OPTIONS.skips, get_printoptions()),
+        "settings": (STANCE[0], OPTIONS.skips, get_printoptions()),
         "random numbers": torch.get_rng_state().tolist()[:8],
     }
 

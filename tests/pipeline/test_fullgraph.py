@@ -32,6 +32,12 @@ def doubled(torch, x):
     return x
 
 
+def repeated(torch, x):
+    for _ in range(int(x.sum())):
+        x = x * 2
+    return x
+
+
 def graph_break(torch, x):
     torch._dynamo.graph_break()
     return x + 1
@@ -55,6 +61,10 @@ WHOLE = {
     "masks": masked,
     "repeats": lambda torch, x: x.repeat_interleave(torch.tensor([1, 2, 3])),
     "asserts": asserted,
+    "loops": lambda torch, x: [v + int(x[0]) for v in range(int(x.dim()))],
+    "a loop over what is computed with a number": lambda torch, x: [
+        v + 1 for v in x * int(x.sum())
+    ],
     "compiling": lambda torch, x: x + torch.compiler.is_compiling(),
 }
 BROKEN = {
@@ -64,6 +74,8 @@ BROKEN = {
     "a bool of a bool": lambda torch, x: x if bool(x.sum() > 0) else -x,
     "and": lambda torch, x: (x.sum() > 0 and 3) or 4,
     "a loop": doubled,
+    "a loop so many times": repeated,
+    "a list of so many": lambda torch, x: [x * i for i in range(1, int(x.sum()) + 1)],
     "equal": lambda torch, x: x if torch.equal(x, x) else -x,
     "allclose": lambda torch, x: x if torch.allclose(x, x + 1) else -x,
     "backward": backward,
