@@ -28,6 +28,8 @@ _OTHER: Final = {
         "(@type($name) not in @PLAIN or $name.__class__ is @int and not @LEAST <= $name <= @MOST)"
     ),
 }
+# Wrappers and recordings know the tensors in plain lists and tuples alone.
+_LIST_OF_TENSORS: Final = Template("$name.__class__ is not @list and $name.__class__ is not @tuple")
 _LOOK: Final = Template("""\
 if $unlike:
     $name = @TAKEN($number, $name)
@@ -54,8 +56,10 @@ def looks_at(schema: OperatorSchema, left: Collection[str], varargs: str = "") -
 
 def _tests(schema: OperatorSchema, a: Argument, name: str, varargs: str) -> list[str]:
     """What is true of a value that is to be looked at; nothing if none is."""
+    if a.is_list and a.type == "Tensor":
+        return [*[f"{name} is not None"] * a.optional, _LIST_OF_TENSORS.fill(name=name)]
     if a.is_list:
-        return [] if a.type == "Tensor" else _tests_of_list(a, name, a.name == varargs)
+        return _tests_of_list(a, name, a.name == varargs)
     if a.type not in _OTHER:
         return []
     if a.type == "int" and not a.has_default and schema.is_view:
@@ -126,6 +130,8 @@ def _taken(arguments: tuple[Argument, ...], number: int, value: Any) -> Any:
         raise TypeError(f"{a.name} has another type")
     if value is None:
         return a.default
+    if a.is_list and a.type == "Tensor":
+        return [*value]
     if a.type not in ("int", "float"):
         refuse_long(value)
         return value
