@@ -9,6 +9,7 @@ from ..dispatch.dispatcher import dispatch
 from ..dispatch.keys import AUTOGRAD, CONJUGATE, MASKS, NEGATIVE, DispatchKey, with_masks
 from ..tensors.storage import held_once
 from ..tensors.tensor import Tensor
+from ..values.containers import filled
 from ..values.devices import device
 from ..values.dtypes import dtype
 from ..values.shapes import Shape, contiguous_strides, numel, show
@@ -96,7 +97,7 @@ def laid_out(r: Tensor, strides: Shape) -> Any:
 def plain(r: Any) -> Any:
     """A result whose memory holds its numbers, not their conjugates or negatives; others as they are."""
     if isinstance(r, list | tuple):
-        return type(r)(map(plain, r)) if type(r) in (list, tuple) else r
+        return filled(type(r), map(plain, r))
     if isinstance(r, Tensor) and r._keys & _UNRESOLVED:
         return laid_out(r, r._geometry()[0])
     return r

@@ -18,6 +18,7 @@ from ..dispatch.keys import BACKEND_BITS, MASKS, DispatchKey, with_masks
 from ..dispatch.registry import registry
 from ..opdefs.packets import front
 from ..tensors.tensor import Tensor
+from ..values.containers import filled
 from ..values.user_warnings import warn_user
 from . import duals
 from .batched import LEVELS, Batched, Level, batched, level_of
@@ -84,7 +85,7 @@ def _stacked(results: list[Any], level: Level) -> Any:
         return batched(fn.stack(results), 0, level.number)
     if isinstance(first, tuple | list):
         made = [_stacked([r[i] for r in results], level) for i in range(len(first))]
-        return type(first)(made)
+        return filled(type(first), made)
     if all(r == first for r in results):
         return first
     raise RuntimeError(f"vmap: an op answers differently for each sample: {results[:3]}...")

@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from ..dispatch.functions import fn
 from ..tensors.tensor import Tensor
+from ..values.containers import filled
 from .batched import Level, level_of, plain
 from .own_rules import call
 from .rules import RULES, raised, rule, wrapped
@@ -33,7 +34,7 @@ def _split(result: Any, level: Level) -> Any:
     if isinstance(result, Tensor):
         shape = result._shape
         return wrapped(fn.reshape(result, (level.size, shape[0] // level.size, *shape[1:])), level)
-    return type(result)([_split(r, level) for r in result])
+    return filled(type(result), [_split(r, level) for r in result])
 
 
 _MERGED_NAMES = """

@@ -10,6 +10,7 @@ from ..dispatch.functions import fn
 from ..dispatch.registry import registry
 from ..opdefs.packets import front
 from ..tensors.tensor import Tensor
+from ..values.containers import filled
 from ..values.memory_formats import contiguous_format, preserve_format
 from ..values.shapes import wrap_dim
 from .batched import Batched, Level, batched, held, level_of, plain
@@ -68,7 +69,7 @@ def wrapped(result: Any, level: Level) -> Any:
     if isinstance(result, Tensor):
         return batched(result, 0, level.number)
     if isinstance(result, tuple | list):
-        return type(result)([wrapped(r, level) for r in result])
+        return filled(type(result), [wrapped(r, level) for r in result])
     return result
 
 
@@ -283,7 +284,7 @@ def _keeps(schema: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
 def _flat(result: Any, size: int) -> Any:
     if isinstance(result, Tensor):
         return fn.reshape(result, (size,))
-    return type(result)([_flat(r, size) for r in result])
+    return filled(type(result), [_flat(r, size) for r in result])
 
 
 def _aligned(

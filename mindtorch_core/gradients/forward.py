@@ -29,6 +29,7 @@ from ..dispatch.registry import registry
 from ..opdefs.packets import front
 from ..tensors.autograd_state import INFERENCE
 from ..tensors.tensor import Tensor
+from ..values.containers import filled
 from ..values.dtypes import FLOATING
 from ..values.promotion import check_inplace_result
 from .duals import changed, give, keep_tangents, tangent_of, unseen
@@ -76,7 +77,7 @@ def install() -> None:
 
 
 def _results(result: Any) -> list[Any]:
-    return list(result) if type(result) in _SEQUENCES else [result]
+    return list(result) if isinstance(result, list | tuple) else [result]
 
 
 def _new(results: list[Any], args: Any) -> list[tuple[int, Tensor]]:
@@ -287,6 +288,6 @@ def _detached(t: Tensor) -> Tensor:
 
 def _mapped(function: Callable[[Any], Any], value: Any) -> Any:
     """A function of each tensor in a value."""
-    if type(value) in _SEQUENCES:
-        return type(value)([_mapped(function, v) for v in value])
+    if isinstance(value, list | tuple):
+        return filled(type(value), [_mapped(function, v) for v in value])
     return function(value) if isinstance(value, Tensor) else value

@@ -19,6 +19,7 @@ from ..dispatch.written import Place, written, written_places
 from ..opdefs.resizing import resize
 from ..tensors.tensor import Tensor, make_tensor
 from ..tensors.unresolved import fill, flipped
+from ..values.containers import filled
 from ..values.memory_formats import preserve_format
 from .compositions import is_decomposed, unrecorded
 
@@ -114,8 +115,8 @@ def _writing(places: tuple[Place, ...], bit: int, below: Kernel, reading: Kernel
 
 def _mapped(function: Callable[[Any], Any], value: Any) -> Any:
     """A function of a value, or of each element of a sequence."""
-    if type(value) in _SEQUENCES:
-        return type(value)(_mapped(function, v) for v in value)
+    if isinstance(value, list | tuple):
+        return filled(type(value), [_mapped(function, v) for v in value])
     return function(value)
 
 

@@ -13,6 +13,7 @@ from ..dispatch.adapters import tensors_in
 from ..dispatch.entry import Kernel, OpEntry
 from ..dispatch.keys import AUTOGRAD, is_grad_enabled, is_recording
 from ..tensors.tensor import Tensor
+from ..values.containers import filled
 from .custom_call import FunctionCtx, FunctionNode, record_call
 from .derivative import formula_needs
 from .engine import run
@@ -137,7 +138,7 @@ def whole_kernel(entry: OpEntry, below: Kernel) -> Kernel:
             return [result] if several is None else list(result)
 
         outputs = record_call(node_class, ctx, flat, forward)
-        return outputs[0] if several is None else several(outputs)
+        return outputs[0] if several is None else filled(several, outputs)
 
     kernel.__doc__ = (
         "records one node: runs the kernel below; backward computes the composition anew and "

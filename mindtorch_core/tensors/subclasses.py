@@ -15,6 +15,7 @@ from typing import Any, Final
 from ..dispatch.adapters import tensors_in
 from ..dispatch.keys import AUTOGRAD, FUNCTION_CLASSES, MASKS, DispatchKey
 from ..dispatch.overrides import DISABLED, PLAIN, TENSOR, arm, beneath, undisturbed
+from ..values.containers import filled
 from ..values.devices import TABLE, concrete, device
 from ..values.dtypes import dtype, get_default_dtype
 from ..values.layouts import layout
@@ -164,8 +165,7 @@ def _converted(result: Any, cls: type[Tensor]) -> Any:
     if isinstance(result, Tensor):
         return result if isinstance(result, cls) else result.as_subclass(cls)
     if isinstance(result, tuple | list):
-        made = [_converted(each, cls) for each in result]
-        return type(result)._make(made) if hasattr(result, "_make") else type(result)(made)
+        return filled(type(result), [_converted(each, cls) for each in result])
     return result
 
 
