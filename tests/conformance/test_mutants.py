@@ -6,6 +6,7 @@ import re
 
 import bare
 import faults
+import known_plan_mutants
 import numeric_mutants
 import op_mutants
 import plan_mutants
@@ -41,6 +42,7 @@ def device(tmp_path_factory):
             stream_mutants,
             program_mutants,
             plan_mutants,
+            known_plan_mutants,
             numeric_mutants,
         ):
             importlib.reload(module)

@@ -26,6 +26,7 @@ from ...operators.recipes import build, tensor
 from ...tensors.tensor import Tensor
 from ...values.dtypes import bool_, float32, int64
 from ...values.errors import PipelineError
+from ...values.shapes import storage_extent
 from ..comparison import assert_close, outcome
 from .base import ConformanceBase
 from .checks import has, made, require
@@ -77,11 +78,15 @@ def _check(what: str, block: Block, *args: Any) -> None:
 
 
 def _copies(args: Sequence[Any]) -> list[Any]:
-    """Operands of the same layout; what was one tensor stays one."""
+    """Operands of the same layout, as far from the start of memory; what was one tensor stays one."""
     known: dict[int, Any] = {}
     for a in args:
         if isinstance(a, Tensor) and id(a) not in known:
             copy = torch.empty_strided(a.shape, a.stride(), dtype=a.dtype, device=a.device)
+            if start := a.storage_offset():
+                needed = storage_extent(a.shape, a.stride(), start)
+                room = torch.empty(needed, dtype=a.dtype, device=a.device)
+                copy = room.as_strided(a.shape, a.stride(), start)
             known[id(a)] = copy.copy_(a)
     return [known.get(id(a), a) for a in args]
 
@@ -89,6 +94,11 @@ def _copies(args: Sequence[Any]) -> list[Any]:
 def _shown(args: Sequence[Any]) -> str:
     parts = [f"{a.dtype}{list(a.shape)}" if isinstance(a, Tensor) else repr(a) for a in args]
     return f"({', '.join(parts)})"
+
+
+def _times_nothing(x: Tensor, n: float) -> list[Tensor]:
+    y = x.masked_fill(x > 0, n)
+    return [y * 0, y - y, y / y]
 
 
 # ---- blocks that take a number -------------------------------------------------------------------
@@ -106,6 +116,13 @@ _NUMBERS: Final[dict[str, tuple[Block, tuple[Any, ...]]]] = {
     "torch.full(n)": (lambda x, n: x + torch.full((3,), n, device=x.device), (1.5, 2.5, 1)),
     "x.copysign(n)": (lambda x, n: x.copysign(n) + 1, (0.0, -0.0, 1.0)),
     "whole numbers * n": (lambda x, n: (x * 4).to(int64) * n, (1, 1.0, True, 2)),
+    "large whole numbers + n": (
+        lambda x, n: ((x * 4).to(int64) + n) % 8,
+        (1, 2**53 + 1, 2**53),
+    ),
+    "numbers such as n times 0": (_times_nothing, (1.0, float("inf"), float("nan"), -1.0)),
+    "x.sum(n), a list": (lambda x, n: (x * 2).sum(n), ([0], [1], [-1])),
+    "x.argsort(descending=n)": (lambda x, n: (x * 2).argsort(1, descending=n), (False, True)),
     "where(x > n)": (lambda x, n: torch.where(x > n, x, n), (0.0, 0.5, -0.5)),
     "x.to(n)": (
         lambda x, n: (x * 3).to(n) + 1,
@@ -219,6 +236,8 @@ class PlanTests(ConformanceBase):
             (self._matrix(5, 2), self._matrix(5, 2, seed=1)),
             (self._matrix(4, 3).t(), self._matrix(3, 4, seed=1)),
             (wide[::2, 1:5], wide[1::2, 2:6]),
+            (wide[:3, :4], wide[3:, 4:]),
+            (wide[1:4, 2:6], wide[2:5, 1:5]),
             (self._matrix(3, 1), self._matrix(1, 4, seed=1)),
             (self._matrix(1, 4), self._matrix(3, 1, seed=1)),
             (self._matrix(3, 4), self._matrix(4, seed=1)),

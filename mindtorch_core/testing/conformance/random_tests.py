@@ -138,6 +138,24 @@ class RandomTests(ConformanceBase):
             drawn = [torch.rand(4, device=self.device) for _ in range(3)]
         require([t.tolist() for t in drawn] == wanted, "a pipeline draws other numbers")
 
+    def test_in_a_pipeline_again(self) -> None:
+        """A block that comes again draws anew, also what nobody looks at."""
+        self._generator()
+
+        def draws() -> Any:
+            torch.rand(4, device=self.device)
+            return torch.rand(4, device=self.device) + 1
+
+        with _seeded(6):
+            wanted = [draws().tolist() for _ in range(5)]
+        found = []
+        with _seeded(6):
+            for _ in wanted:
+                with pipeline_context():
+                    drawn = draws()
+                found.append(drawn.tolist())
+        require(found == wanted, "a pipeline that comes again draws other numbers")
+
     def test_distributions(self) -> None:
         """Numbers lie where they must, and means and spreads are plausible."""
         self._generator()

@@ -11,6 +11,7 @@ from .autocast_tests import AutocastTests
 from .copy_tests import CopyTests
 from .function_tests import FunctionTests
 from .gradient_tests import GradientTests
+from .known_plan_tests import KnownPlanTests
 from .memory_tests import MemoryTests
 from .numeric_tests import NumericTests
 from .object_tests import ObjectTests
@@ -56,6 +57,7 @@ class BackendConformance(
     AutocastTests,
     ProgramTests,
     PlanTests,
+    KnownPlanTests,
     NumericTests,
     OpTests,
     GradientTests,
