@@ -24,6 +24,12 @@ GIVEN: Final = frozenset({"g", "grads", "wanted"})
 # ``self_shape`` saves only the shape of ``self``; a geometry is (shape, strides, offset).
 _PARTS: Final = ("shape", "dtype", "device", "geometry")
 
+_MAY_ASK: Final = (
+    "A formula may ask for g, the gradient of the result (grads, where there are several), for arguments by "
+    f"name, for ARGUMENT_{'|'.join(_PARTS)}, for result (result0, result1, ..., where there are several) "
+    "and for wanted"
+)
+
 
 def formula_needs(formula: Callable[..., Any]) -> tuple[str, ...]:
     """Names of a formula's parameters."""
@@ -77,7 +83,8 @@ class Derivative:
         several: whether it returns several tensors.
 
     Raises:
-        TypeError: for an op without a definition.
+        TypeError: for an op without a definition, a formula for what is no argument, or one that asks for
+            what there is not.
     """
 
     def __init__(self, entry: OpEntry) -> None:
@@ -88,12 +95,35 @@ class Derivative:
         self.schema: OperatorSchema = schema
         self.definition: OpDef = d
         self.formulas = _formulas(schema, d)
+        self._check_names()
         self.listed = len(schema.returns) == 1 and schema.returns[0].is_list
         self.several = len(schema.returns) > 1 or self.listed
         self.wanted = [
             a for a in schema.arguments if a.type == "Tensor" and a.name in self.formulas
         ]
         self.values = self._values()
+
+    def _check_names(self) -> None:
+        tensors = [a.name for a in self.schema.arguments if a.type == "Tensor"]
+        for of, formula in self.formulas.items():
+            if of not in tensors:
+                raise TypeError(
+                    f"{self.name} has a gradient formula for {of!r}, and its tensors are {tensors}"
+                )
+            for name in formula_needs(formula):
+                if name not in GIVEN and not self._knows(name):
+                    raise TypeError(
+                        f"the gradient formula of {self.name} for {of!r} asks for {name!r}. {_MAY_ASK}"
+                    )
+
+    def _knows(self, name: str) -> bool:
+        """Whether there is a value of the name for formulas."""
+        known = [a.name for a in self.schema.arguments]
+        owner, _, part = name.rpartition("_")
+        number = name.removeprefix("result") or "0"
+        result = name.startswith("result") and number.isdecimal()
+        returned = result and int(number) < len(self.schema.returns)
+        return name in known or returned or (part in _PARTS and owner in known)
 
     def _values(self) -> list[Value]:
         """Every value some formula needs, in a fixed order."""
@@ -158,6 +188,4 @@ def _value(name: str, at: int, arguments: Mapping[str, Argument], d: OpDef) -> V
         kind = "input" if chosen and not chosen[number] else "output"
         return Value(name, kind, at, number=number, conditional=conditional)
     owner, _, part = name.rpartition("_")
-    if part not in _PARTS:
-        raise KeyError(name)
     return Value(name, "part", at, arguments[owner], part, conditional=conditional)
