@@ -16,13 +16,14 @@ from ..dispatch.entry import Kernel, OpEntry
 from ..dispatch.functions import fn
 from ..dispatch.keys import BACKEND_BITS, MASKS, DispatchKey, with_masks
 from ..dispatch.registry import registry
+from ..dispatch.whole import by_parts_because
 from ..opdefs.packets import front
 from ..tensors.tensor import Tensor
 from ..values.containers import filled
 from ..values.user_warnings import warn_user
 from . import duals
 from .batched import LEVELS, Batched, Level, batched, level_of
-from .rules import RULES, by_row, follows
+from .rules import ONE_BY_ONE, RULES, by_row, follows
 
 __all__ = ["install"]
 
@@ -41,6 +42,7 @@ def _kernel(entry: OpEntry, below: int, resolve: Callable[[int], Kernel]) -> Ker
         return None
 
     plain = resolve(below)
+    parts = _parts(entry)
 
     def call(*args: Any, **kwargs: Any) -> Any:
         given = list(tensors_in((*args, *kwargs.values())))
@@ -51,9 +53,19 @@ def _kernel(entry: OpEntry, below: int, resolve: Callable[[int], Kernel]) -> Ker
         found = NotImplemented if rule is None else rule(level, *args, **kwargs)
         if found is NotImplemented:
             found = by_row(entry, level, args, kwargs)
+        if found is NotImplemented and parts is not None:
+            return parts(*args, **kwargs)
         return _one_by_one(entry, level, args, kwargs) if found is NotImplemented else found
 
     return call
+
+
+def _parts(entry: OpEntry) -> Callable[..., Any] | None:
+    """What an op without a gradient of its own is made of: its parts follow, a backend's kernel does not."""
+    d = entry.definition
+    if d is None or d.grad is not None or by_parts_because(entry):
+        return None
+    return None if entry.name.removeprefix("aten::") in ONE_BY_ONE else d.decomposition
 
 
 def _one_by_one(entry: OpEntry, level: Level, args: Args, kwargs: dict[str, Any]) -> Any:

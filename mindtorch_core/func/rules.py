@@ -76,7 +76,7 @@ def wrapped(result: Any, level: Level) -> Any:
 # Compositions that look at values, at memory, or at what is not there.
 _ONE_BY_ONE_NAMES: Final = """
     _embedding_bag _embedding_bag_forward_only adjoint as_strided_copy as_strided_scatter
-    cov diag diag_embed diagflat embedding_bag embedding_bag.padding_idx fft_hfft fft_hfft2
+    cov cross diag diag_embed diagflat embedding_bag embedding_bag.padding_idx fft_hfft fft_hfft2
     fft_hfftn fft_ifft fft_ihfft fft_ihfft2 fft_ihfftn fill_diagonal_ index_reduce linalg_cross
     linspace.Scalar_Tensor linspace.Tensor_Scalar linspace.Tensor_Tensor logspace.Scalar_Tensor
     logspace.Tensor_Scalar logspace.Tensor_Tensor masked_scatter nanquantile nanquantile.scalar
@@ -108,7 +108,7 @@ def _written(entry: OpEntry) -> bool:
 
 # Ops with a gradient of their own whose parts have rules.
 _BY_PARTS_NAMES: Final = """
-    stack mse_loss smooth_l1_loss huber_loss _fused_rms_norm _cdist_forward
+    stack mse_loss smooth_l1_loss huber_loss binary_cross_entropy_with_logits _fused_rms_norm _cdist_forward
     _recurrent_steps _lu_order quantile.scalar linalg_pinv.atol_rtol_tensor cov masked_fill masked_fill_
 """
 _BY_PARTS: Final = frozenset(_BY_PARTS_NAMES.split())
