@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from math import inf
-from typing import Any, Final
+from typing import Any
 
 from ..dispatch.adapters import tensors_in
 from ..dispatch.choice import choose
@@ -38,8 +38,6 @@ from .grad_mode import enable_grad
 from .record import recording
 
 __all__ = ["install"]
-
-_SEQUENCES: Final = frozenset({tuple, list})
 
 
 def forward_kernel(
@@ -158,8 +156,8 @@ def _in_place(functional: OpDef) -> Kernel:
 
     def kernel(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
         def as_it_is(value: Any) -> Any:
-            if type(value) in _SEQUENCES:
-                return type(value)(map(as_it_is, value))
+            if isinstance(value, list | tuple):
+                return filled(type(value), map(as_it_is, value))
             shown = isinstance(value, Tensor) and value._storage is storage
             return value.clone() if shown else value
 

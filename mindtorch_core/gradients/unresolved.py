@@ -25,8 +25,6 @@ from .compositions import is_decomposed, unrecorded
 
 __all__ = ["install"]
 
-_SEQUENCES: Final = frozenset({tuple, list})
-
 
 def _resolved(t: Tensor, bit: int) -> Tensor:
     """A copy of a tensor with a mark, without it."""
@@ -71,7 +69,7 @@ def _reading(entry: OpEntry, bit: int, below: Kernel) -> Kernel:
     def read(value: Any) -> Any:
         if isinstance(value, Tensor):
             return _resolved(value, bit) if value._keys & bit else value
-        return type(value)(map(read, value)) if type(value) in _SEQUENCES else value
+        return filled(type(value), map(read, value)) if isinstance(value, list | tuple) else value
 
     def reading(*args: Any, **kwargs: Any) -> Any:
         if kwargs:

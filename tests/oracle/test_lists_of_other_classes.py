@@ -5,6 +5,7 @@ from collections import namedtuple
 import pytest
 
 import mindtorch_core as mt
+from mindtorch_core.dispatch.dispatcher import dispatch
 
 torch = pytest.importorskip("torch")
 
@@ -82,3 +83,11 @@ def test_what_is_no_list_is_refused(given):
             TypeError, match=r"argument 'tensors' \(position 1\) must be tuple of Tensors"
         ):
             t.cat(given(t.ones(2)))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_in_a_call_by_name(kind):
+    x = mt.tensor(COMPLEX)
+    found = dispatch("aten::cat", None, KINDS[kind](x.conj(), x))
+    assert found.tolist() == mt.cat([x.conj(), x]).tolist()
+    assert found[0] == 1 - 2j
