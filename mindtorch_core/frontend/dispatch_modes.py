@@ -193,15 +193,18 @@ def _offer(
     args: tuple[Any, ...],
     kwargs: dict[str, Any],
 ) -> Any:
-    """Offer an op to the modes, innermost first, each with those around it in force; then to classes.
+    """Offer an op to the modes, innermost first, each with those around it in force.
 
-    The caller restores them, and the masks; it has taken the key out if there is one mode only.
+    Where classes have a handler too, only the innermost mode is asked before them, as PyTorch does; in their
+    handlers all modes are in force, so that they see what an op is made of. The caller restores modes and
+    masks; it has taken the key out if there is one mode only.
 
     Raises:
         TypeError: if none of them takes it.
     """
     own = MASKS.__dict__
     own["blocked"] |= _ABOVE
+    kept = modes[:]
     declined: tuple[DispatchMode, ...] = ()
     while modes:
         mode = modes.pop()
@@ -211,6 +214,10 @@ def _offer(
         if result is not NotImplemented:
             return result
         declined += (mode,)
+        if classes:
+            modes[:] = kept
+            set_masks(own["include"] | _PYTHON, own["keep"])
+            break
     for each in classes:
         result = each.__torch_dispatch__(func, classes, args, kwargs)
         if result is not NotImplemented:

@@ -235,6 +235,41 @@ def test_declining_leaves_the_op_to_the_mode_around():
     assert y.item() == 2
 
 
+@as_in_pytorch
+def test_a_mode_that_leaves_a_class_its_op_sees_what_that_makes_of_it(t):
+    log = []
+
+    class Wrapped(t.Tensor):
+        @staticmethod
+        def __new__(cls, inner):
+            made = t.Tensor._make_wrapper_subclass(cls, inner.shape, dtype=inner.dtype)
+            made.inner = inner
+            return made
+
+        @classmethod
+        def __torch_dispatch__(cls, func, types, args=(), kwargs=None):
+            log.append(("class", str(func)))
+            return cls(func(*[x.inner if isinstance(x, cls) else x for x in args]))
+
+    class Leaves(mode_class(t)):
+        def __init__(self, name, leaves):
+            super().__init__()
+            self.name, self.leaves = name, leaves
+
+        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+            log.append((self.name, str(func), len(types)))
+            return NotImplemented if self.leaves and types else func(*args, **(kwargs or {}))
+
+    x = Wrapped(t.ones(2))
+    log.clear()
+    with Leaves("alone", leaves=True):
+        t.exp(x * 2)
+    for outer, inner in ((True, True), (False, True), (True, False)):
+        with Leaves("outer", outer), Leaves("inner", inner):
+            t.exp(x)
+    return log
+
+
 def test_the_error_names_the_op_and_the_modes():
     with (
         logger(torch, [], handle=declines),
