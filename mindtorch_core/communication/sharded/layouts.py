@@ -9,11 +9,11 @@ from typing import Any, Final
 from ...dispatch.functions import fn
 from ...tensors.tensor import Tensor
 from ...values.shapes import contiguous_strides
-from ..collectives import all_gather_into_tensor
 from ..mesh import DeviceMesh
+from .moving import gathered, reduced_part
 from .placements import Partial, Placement, Replicate, Shard, StridedShard, chunk_of
 
-__all__ = ["DTensorSpec", "TensorMeta", "checked", "laid_out", "part_of"]
+__all__ = ["DTensorSpec", "TensorMeta", "checked", "in_turn", "laid_out", "padded", "part_of"]
 
 _NEUTRAL: Final = {"sum": 0, "avg": None, "product": 1, "min": None, "max": None}
 
@@ -93,7 +93,7 @@ def checked(
     return tuple(found)
 
 
-def _in_turn(placements: Sequence[Placement]) -> list[int]:
+def in_turn(placements: Sequence[Placement]) -> list[int]:
     """The dimensions of a mesh in the order in which they cut."""
     return sorted(range(len(placements)), key=lambda i: isinstance(placements[i], StridedShard))
 
@@ -103,20 +103,23 @@ def part_of(
     mesh: DeviceMesh,
     placements: Sequence[Placement],
     before: int | None = None,
+    *,
+    place: Sequence[int] | None = None,
 ) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """The shape of this rank's part, and where in the whole tensor it begins; (0,) outside of the mesh.
+    """The shape of a rank's part, and where in the whole tensor it begins; (0,) outside of the mesh.
 
     Args:
         shape: of the whole.
         mesh: the ranks.
         placements: one for each dimension of the mesh.
         before: a dimension of the mesh, which does not cut, nor do those that cut after it.
+        place: where in the mesh the rank is; this rank's by default.
     """
     sizes, starts = list(shape), [0] * len(shape)
-    place = mesh.get_coordinate()
+    place = mesh.get_coordinate() if place is None else place
     if place is None:
         return (0,), ()
-    for i in _in_turn(placements):
+    for i in in_turn(placements):
         if i == before:
             break
         each = placements[i]
@@ -143,20 +146,54 @@ def laid_out(local: Tensor, spec: DTensorSpec, placements: Sequence[Placement]) 
         return local
     moved: set[int] = set()
     again: list[int] = []
-    turned = _in_turn(now) != _in_turn(wanted)
-    for i in _in_turn(now):
+    turned = in_turn(now) != in_turn(wanted)
+    for i in in_turn(now):
         old, new = now[i], wanted[i]
         cuts = [each.dim for each in (old, new) if isinstance(each, Shard | StridedShard)]
         if old != new or moved.intersection(cuts) or (turned and cuts):
             again.append(i)
             moved.update(cuts)
+    cut: set[int] = set()
     for i in reversed(again):
-        local = _whole(local, shape, mesh, now, i)
+        if _alone(now, wanted, again, i):
+            local = _summed_part(local, mesh, now[i], wanted[i], i)
+            cut.add(i)
+        else:
+            local = _whole(local, shape, mesh, now, i)
         now[i] = Replicate()
-    for i in _in_turn(wanted):
-        if i in again:
+    for i in in_turn(wanted):
+        if i in again and i not in cut:
             local = _cut(local, mesh, wanted[i], i)
     return local
+
+
+def _alone(
+    now: Sequence[Placement], wanted: Sequence[Placement], again: Sequence[int], i: int
+) -> bool:
+    """Whether a partial value becomes pieces along a dimension that nothing else that is done concerns."""
+    old, new = now[i], wanted[i]
+    if type(old) is not Partial or type(new) is not Shard or old.reduce_op not in ("sum", "avg"):
+        return False
+    others = [each for j in again if j != i for each in (now[j], wanted[j])]
+    return not any(isinstance(p, Shard | StridedShard) and p.dim == new.dim for p in others)
+
+
+def _summed_part(local: Tensor, mesh: DeviceMesh, old: Any, new: Any, i: int) -> Tensor:
+    """This rank's piece of the sum, or the mean, of what the ranks along a dimension of the mesh have."""
+    place = mesh.get_coordinate()
+    assert place is not None, "asked before"
+    rows = fn.movedim(local, new.dim, 0)
+    pieces, size = mesh.size(i), rows.shape[0]
+    step = chunk_of(size, pieces, 0)[1]
+    part = reduced_part(padded(rows, step * pieces), old.reduce_op, mesh.get_group(i))
+    length = chunk_of(size, pieces, place[i])[1]
+    return fn.movedim(part.narrow(0, 0, length), 0, new.dim).contiguous()
+
+
+def padded(rows: Tensor, count: int) -> Tensor:
+    """Rows, and zeros below them up to a number of rows."""
+    missing = count - rows.shape[0]
+    return fn.cat([rows, rows.new_zeros((missing, *rows.shape[1:]))]) if missing else rows
 
 
 def _whole(
@@ -172,11 +209,7 @@ def _whole(
     dim, size, pieces = each.dim, before[each.dim], mesh.size(i)
     step = chunk_of(size, pieces, 0)[1]
     rows = fn.movedim(local, dim, 0)
-    rest = tuple(rows.shape[1:])
-    if rows.shape[0] < step:
-        rows = fn.cat([rows, rows.new_zeros((step - rows.shape[0], *rest))])
-    whole = rows.new_empty((step * pieces, *rest))
-    all_gather_into_tensor(whole, rows.contiguous(), group)
+    whole = gathered(padded(rows, step), group)
     return fn.movedim(whole.narrow(0, 0, size), 0, dim).contiguous()
 
 

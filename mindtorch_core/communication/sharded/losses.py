@@ -10,10 +10,9 @@ from typing import Any, Final
 from ...dispatch.functions import fn
 from ...tensors.tensor import Tensor
 from ...values.dtypes import float32, int64
-from ..collectives import all_reduce
-from ..reductions import ReduceOp
 from .dtensor import DTensor
 from .layouts import DTensorSpec, TensorMeta, laid_out, part_of
+from .moving import reduced
 from .operands import arguments_of, complete, wrapped
 from .placements import Partial, Placement, Replicate, Shard
 
@@ -79,11 +78,9 @@ def _cut_by(t: DTensor, dim: int) -> int:
     return found[0]
 
 
-def _reduced(local: Tensor, op: ReduceOp, t: DTensor, i: int) -> Tensor:
-    """A tensor reduced over the ranks along a dimension of the mesh, in place."""
-    local = local.contiguous()
-    all_reduce(local, op, t.device_mesh.get_group(i))
-    return local
+def _reduced(local: Tensor, op: str, t: DTensor, i: int) -> Tensor:
+    """A tensor reduced over the ranks along a dimension of the mesh."""
+    return reduced(local, op, t.device_mesh.get_group(i))
 
 
 # ---- logarithms of probabilities ---------------------------------------------------------------------
@@ -100,8 +97,8 @@ def _log_softmax(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> An
         largest = fn.amax(x, dim, keepdim=True)
     else:
         largest = x.new_full((*x.shape[:dim], 1, *x.shape[dim + 1 :]), float("-inf"))
-    shifted = x - _reduced(largest, ReduceOp.MAX, t, i)
-    total = _reduced(shifted.exp().sum(dim, keepdim=True), ReduceOp.SUM, t, i)
+    shifted = x - _reduced(largest, "max", t, i)
+    total = _reduced(shifted.exp().sum(dim, keepdim=True), "sum", t, i)
     return wrapped((shifted - total.log()).to(dtype), t._spec)
 
 
@@ -110,7 +107,7 @@ def _log_softmax_backward(func: Any, args: tuple[Any, ...], kwargs: dict[str, An
     grad, t, dim = named["grad_output"], named["output"], named["dim"] % named["output"].ndim
     i = _cut_by(t, dim)
     g: Any = laid_out(grad._local_tensor, grad._spec, t.placements)
-    total = _reduced(g.sum(dim, keepdim=True), ReduceOp.SUM, t, i)
+    total = _reduced(g.sum(dim, keepdim=True), "sum", t, i)
     made = g - t._local_tensor.exp() * total
     return wrapped(made.to(named["input_dtype"]), t._spec)
 
@@ -201,12 +198,12 @@ def _nll(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         picked = fn.where(rows.here, x.gather(rows.at, rows.index).squeeze(rows.at), 0)
     else:
         picked = fn.zeros_like(rows.weights)
-    losses: Any = _reduced(-picked * rows.weights, ReduceOp.SUM, t, rows.by)
+    losses: Any = _reduced(-picked * rows.weights, "sum", t, rows.by)
     total: Any = rows.weights.sum()
     if reduction == _MEAN:  # each rank's share of the mean of all
         for i, p in enumerate(rows.placed):
             if p.is_shard():
-                total = _reduced(total, ReduceOp.SUM, t, i)
+                total = _reduced(total, "sum", t, i)
         losses = losses.sum() / total
     elif reduction == _SUM:
         losses = losses.sum()

@@ -11,11 +11,11 @@ from ...gradients.grad_mode import no_grad
 from ...tensors.tensor import Tensor
 from ...values.shapes import contiguous_strides
 from ...values.user_warnings import warn_user
-from ..collectives import broadcast
+from ..collectives import broadcast, scatter
 from ..mesh import DeviceMesh
 from .dtensor import DTensor, default_mesh
-from .layouts import DTensorSpec, TensorMeta, checked, laid_out, part_of
-from .placements import Partial, Placement, Replicate
+from .layouts import DTensorSpec, TensorMeta, checked, in_turn, laid_out, padded, part_of
+from .placements import Partial, Placement, Replicate, Shard, StridedShard, chunk_of
 
 __all__ = [
     "distribute_module",
@@ -69,18 +69,37 @@ def distribute_tensor(
     whole = tensor.detach()
     if mesh.get_coordinate() is None:
         whole = whole.new_empty(0)
-    elif src_data_rank is not None and not whole.is_meta:
-        whole = whole.clone().contiguous()
-        for i in range(mesh.ndim):
-            broadcast(whole, group=mesh.get_group(i), group_src=src_data_rank)
     meta = TensorMeta(tuple(tensor.shape), contiguous_strides(tuple(tensor.shape)), tensor.dtype)
     spec = DTensorSpec(mesh, (Replicate(),) * mesh.ndim, meta)
     with no_grad():
-        local = laid_out(whole, spec, placed)
+        if src_data_rank is None or whole.is_meta or mesh.get_coordinate() is None:
+            local = laid_out(whole, spec, placed)
+        else:
+            local = _sent(whole, mesh, placed, src_data_rank)
     made: Any = DTensor(local, spec.placed(placed), requires_grad=tensor.requires_grad)
     if getattr(tensor, "_is_param", False) or type(tensor).__name__ == "Parameter":
         made._is_param = True
     return made  # type: ignore[no-any-return]
+
+
+def _sent(whole: Tensor, mesh: DeviceMesh, placements: Sequence[Placement], source: int) -> Tensor:
+    """This rank's part of what the rank at a position along each dimension of the mesh has."""
+    local = whole.clone().contiguous()
+    for i in in_turn(placements):
+        each, group = placements[i], mesh.get_group(i)
+        if not isinstance(each, Shard | StridedShard):
+            broadcast(local, group=group, group_src=source)
+            continue
+        rows, pieces = fn.movedim(local, each.dim, 0), mesh.size(i)
+        size, step = rows.shape[0], chunk_of(rows.shape[0], pieces, 0)[1]
+        rows = padded(rows, step * pieces)
+        sent = list(rows.split(step)) if step else [rows] * pieces
+        place = group.position
+        part = sent[place].clone()
+        scatter(part, sent if place == source else None, group=group, group_src=source)
+        length = chunk_of(size, pieces, place)[1]
+        local = fn.movedim(part.narrow(0, 0, length), 0, each.dim).contiguous()
+    return local
 
 
 def distribute_module(

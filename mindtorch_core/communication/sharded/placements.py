@@ -7,8 +7,7 @@ from typing import Any
 
 from ...dispatch.functions import fn
 from ...tensors.tensor import Tensor
-from ..collectives import all_reduce
-from ..reductions import reduce_op_named
+from .moving import reduced
 
 __all__ = ["Partial", "PartialNorm", "Placement", "Replicate", "Shard", "StridedShard", "chunk_of"]
 
@@ -97,9 +96,7 @@ class Partial(Placement):
 
     def reduced(self, local: Tensor, group: Any) -> Tensor:
         """The tensor, on all ranks of a group."""
-        result = local.detach().clone()
-        all_reduce(result, reduce_op_named(self.reduce_op), group)
-        return result
+        return reduced(local, self.reduce_op, group)
 
     def __repr__(self) -> str:
         return f"Partial({self.reduce_op})"
