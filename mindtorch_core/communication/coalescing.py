@@ -11,6 +11,7 @@ from .collectives import Op, all_gather, all_reduce
 from .engine import Then
 from .groups import outside
 from .lending import check_tensors
+from .listening import as_one
 from .reductions import ReduceOp
 from .work import Work
 
@@ -37,7 +38,9 @@ def all_reduce_coalesced(
     check_tensors(each, "tensors")
     if outside(group, "all_reduce_coalesced"):
         return None
-    return _together([all_reduce(t, op, group, async_op=True) for t in each], async_op)
+    with as_one("all_reduce_coalesced"):
+        works = [all_reduce(t, op, group, async_op=True) for t in each]
+    return _together(works, async_op)
 
 
 def all_gather_coalesced(
@@ -52,10 +55,11 @@ def all_gather_coalesced(
         return None
     for each in output_tensor_lists:
         check_tensors(each, "output_tensor_lists")
-    works = [
-        all_gather([row[i] for row in output_tensor_lists], t, group, async_op=True)
-        for i, t in enumerate(input_tensor_list)
-    ]
+    with as_one("all_gather_coalesced"):
+        works = [
+            all_gather([row[i] for row in output_tensor_lists], t, group, async_op=True)
+            for i, t in enumerate(input_tensor_list)
+        ]
     return _together(works, async_op)
 
 

@@ -23,6 +23,7 @@ from .lending import (
     lend_to_reduce,
     unrecorded,
 )
+from .listening import LISTENERS
 from .reductions import Premultiplied, ReduceOp
 from .work import Work
 
@@ -97,6 +98,8 @@ class Setting:
         self.engine, self.comm = found
         self.call: Call = self.group.call(op, waits=not async_op, **{**facts(tensor), **more})
         self.size = self.group.size()
+        for each in LISTENERS:
+            each(op)
 
     def lend(self, tensor: Tensor) -> Lent:
         """See `lend`."""

@@ -105,7 +105,8 @@ _absent = names_of(__name__)
 with (
     registry.apart()
 ):  # what is being undone about it, such as a plugin's loading, has no part in them
-    importlib.import_module(f"{_ROOM}.functional")  # defines the ops
+    for _defines_ops in ("functional", "older_functional", "group_ops"):
+        importlib.import_module(f"{_ROOM}.{_defines_ops}")
 
 
 def __getattr__(name: str) -> Any:
