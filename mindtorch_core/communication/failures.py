@@ -23,8 +23,9 @@ __all__ = ["Watch", "anything_failed", "await_keys", "forget_failures"]
 _GRACE: Final = 1.0
 # The same of one that has died.
 _ON_ITS_WAY: Final = 0.2
-# How long one that waited in vain listens for who else did.
+# How long one that waited in vain listens for who else did: at least, and while several seem missing.
 _LISTEN: Final = 0.5
+_LISTEN_FOR_MORE: Final = 5.0
 _PAUSE: Final = 0.005  # between two looks into a store
 # How long the process that serves the store stays for others at its end, in seconds.
 _PATIENCE: Final = 5.0
@@ -183,14 +184,12 @@ class Watch:
         """Tell that this rank waits no longer, and hear who else does."""
         about = {"group": call.group, "number": call.number}
         self.tell("waits", call.described(), **about)
+        began = time.monotonic()
         time.sleep(_LISTEN)
-        here = {
-            event["rank"]: event["text"]
-            for _, event in [*self._events]
-            if event["kind"] == "waits" and event["group"] == call.group
-        }
-        here[self._rank] = call.described()
-        missing = [rank for rank in call.partners or call.ranks if rank not in here]
+        here, missing = self._who_waits(call)
+        while len(missing) > 1 and time.monotonic() < began + _LISTEN_FOR_MORE:
+            time.sleep(_PAUSE)  # theirs may be on its way, where the machine has other things to do
+            here, missing = self._who_waits(call)
         self.tell("late", call.described(), missing=missing, **about)
         said = {**here, **dict.fromkeys(missing, "did not come")}
         text = f"not done after {call.seconds:g} s"
@@ -198,6 +197,16 @@ class Watch:
             text += f": {_ranks(missing)} did not come"
         one = missing and (call.partners is None or len(missing) == 1)
         return call.error(text, missing[0] if one else None, said)
+
+    def _who_waits(self, call: Call) -> tuple[dict[int, str], list[int]]:
+        """Who has said to wait in a call's group, by rank, and who of those that it needs has not."""
+        here = {
+            event["rank"]: event["text"]
+            for _, event in [*self._events]
+            if event["kind"] == "waits" and event["group"] == call.group
+        }
+        here[self._rank] = call.described()
+        return here, [rank for rank in call.partners or call.ranks if rank not in here]
 
     def close(self) -> None:
         """Leave: tell that this rank ends as it should."""

@@ -27,9 +27,10 @@ from .checks import CHECKS
 
 _RESULTS = "--results="
 _START = 120.0  # for all ranks to begin and to load what they need, in seconds
-_PATIENCE = 10.0  # for one call
-# Without any call in a check. How long the check takes is no matter: the machine may have other things to do.
-_STUCK = 40.0
+_PATIENCE = 10.0  # for one call, at least
+# As many times as long as it took all ranks to begin: the machine may have other things to do.
+_TIMES = 20
+_STUCK = 30.0  # without any call in a check, beyond that. How long the check takes is no matter.
 
 
 def main(name: str, chosen: list[str], results_file: str = "") -> int:
@@ -77,6 +78,7 @@ def main(name: str, chosen: list[str], results_file: str = "") -> int:
 
 def _begin(name: str) -> Store:
     """Make the default group and load what checks need, for which slow machines are given time."""
+    start = time.monotonic()
     dist.init_process_group(name, timeout=timedelta(seconds=_START))
     devices = engine(name).devices
     if "cpu" not in devices:  # its own memory, in place of what is staged through it
@@ -84,18 +86,20 @@ def _begin(name: str) -> Store:
     (make([1.0]) + make([1.0])).item()
     group = default_group()
     group.store.barrier("begun", group.size())  # not the communicator's, which may be wrong
-    group.timeout = timedelta(seconds=_PATIENCE)
+    took = time.monotonic() - start
+    group.timeout = timedelta(seconds=max(_PATIENCE, _TIMES * took))
     return group.store
 
 
 def _await_calls(title: str, done: threading.Event) -> None:
     """End the process where a check goes on, and has made no call for too long."""
     calls, since = -1, time.monotonic()
+    limit = default_group().timeout.total_seconds() + _STUCK
     while not done.wait(0.5):
         made = sum(group.calls_made() for group in list(WORLD.groups.values()))
         if made != calls:
             calls, since = made, time.monotonic()
-        elif time.monotonic() > since + _STUCK:
+        elif time.monotonic() > since + limit:
             print(f"FAILED {title}\n  it hangs: no deadline ended it", flush=True)
             faulthandler.dump_traceback(all_threads=True)
             os._exit(1)

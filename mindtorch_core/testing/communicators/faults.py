@@ -9,14 +9,13 @@ from datetime import timedelta
 from typing import Final
 
 from ... import distributed as dist
+from ...communication.groups import default_group
 from ...frontend.creation import tensor as make
 from .checks import check
 
 __all__ = ["LATE"]
 
 LATE: Final = 2.0  # the deadline of the calls that somebody is late for, in seconds
-# How much later an error may come, on a machine that has other things to do.
-GRACE: Final = 8.0
 
 
 def _refused(call: Callable[[], object], text: str, rank: int) -> None:
@@ -67,12 +66,14 @@ def deadlines(rank: int, size: int) -> None:
     if size == 1:
         return
     group = dist.new_group(timeout=timedelta(seconds=LATE))
+    # How much later an error may come, on a machine that has other things to do.
+    grace = default_group().timeout
     store = dist.distributed_c10d._get_default_store()
     last = size - 1
     others = [f"raised/{r}" for r in range(last)]
     if rank == last:  # comes when all have raised, or should have long ago
         with suppress(dist.DistStoreError):
-            store.wait(others, timedelta(seconds=LATE + GRACE))
+            store.wait(others, timedelta(seconds=LATE) + grace)
         in_time = store.check(others)
     began = time.monotonic()
     try:
@@ -86,7 +87,7 @@ def deadlines(rank: int, size: int) -> None:
                 raise AssertionError(text) from error
         elif not in_time:
             raise AssertionError(
-                f"the others raised nothing {GRACE} s after the deadline"
+                f"the others raised nothing {grace.total_seconds():g} s after the deadline"
             ) from error
         if error.rank != last:
             raise AssertionError(f"the error names rank {error.rank}: {error}") from error

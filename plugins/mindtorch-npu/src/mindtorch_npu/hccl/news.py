@@ -19,8 +19,9 @@ from mindtorch_core.communication import (
 
 __all__ = ["Agreement", "blamed", "harmless", "heard_of", "until"]
 
-# How long to wait for the news that a rank has died, when something fails that this may explain.
-_SOON: Final = 1.0
+# How long to wait for the news that a rank has died, when something fails that this may explain: they come
+# within milliseconds, unless the machine has other things to do.
+_SOON: Final = 10.0
 # HCCL's codes for failures that may be another rank's: TIMEOUT, NETWORK, REMOTE.
 _ELSEWHERE: Final = (9, 19, 21)
 
