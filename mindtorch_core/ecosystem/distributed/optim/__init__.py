@@ -13,6 +13,7 @@ _absent = names_of(__name__)
 _MODULES: Final = {
     "PostLocalSGDOptimizer": "post_local_sgd",
     "ZeroRedundancyOptimizer": "zero_redundancy",
+    "_NamedOptimizer": "named",
     "_apply_optimizer_in_backward": "in_backward",
     "_get_in_backward_optimizers": "in_backward",
 }
