@@ -29,7 +29,7 @@ _RESULTS = "--results="
 _START = 120.0  # for all ranks to begin and to load what they need, in seconds
 _PATIENCE = 10.0  # for one call, at least
 # As many times as long as it took all ranks to begin: the machine may have other things to do.
-_TIMES = 20
+_TIMES = 8
 _STUCK = 30.0  # without any call in a check, beyond that. How long the check takes is no matter.
 
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 from ... import distributed as dist
+from ...communication.groups import default_group
 from ...dispatch.functions import fn
 from ...frontend.creation import tensor as make
 from ...tensors.tensor import Tensor
@@ -47,8 +49,18 @@ def same(found: Tensor, expected: Tensor, what: str) -> None:
         AssertionError: saying what differs.
     """
     if found.shape != expected.shape or not bool(fn.equal(found, expected.to(found.dtype))):
-        shown = f"{found.flatten()[:6].tolist()} instead of {expected.flatten()[:6].tolist()}"
-        raise AssertionError(f"{what}: {shown}")
+        at = _first_difference(found, expected.to(found.dtype))
+        a, b = (t.flatten()[at : at + 6].tolist() for t in (found, expected))
+        raise AssertionError(
+            f"{what}: {a} instead of {b}" + (f" from element {at} on" if at else "")
+        )
+
+
+def _first_difference(found: Tensor, expected: Tensor) -> int:
+    """The first element that differs; 0 where the shapes do."""
+    if found.shape != expected.shape:
+        return 0
+    return int((found != expected).flatten().to(dtypes.uint8).argmax())
 
 
 def _every(size: int) -> Iterator[tuple[Any, tuple[int, ...], list[Tensor]]]:
@@ -136,6 +148,12 @@ def order(rank: int, size: int) -> None:
     for work in reversed(works):
         work.wait()
     same(t, make([float(sum(range(size)) * size * size)]), "three sums in a row")
+    begun = dist.all_reduce(make([1.0]), async_op=True)
+    end = time.monotonic() + default_group().timeout.total_seconds()
+    while begun is not None and not begun.is_completed():
+        if time.monotonic() > end:
+            raise AssertionError("a call that nobody waits for is never said to be done")
+        time.sleep(0.001)
     large = [given(rank, (200_000 + n,), dtypes.float32) for n in range(4)]
     works = [dist.all_reduce(each, async_op=True) for each in large]
     for n, work in enumerate(works):
@@ -144,6 +162,25 @@ def order(rank: int, size: int) -> None:
         for r in range(1, size):
             expected = expected + given(r, (200_000 + n,), dtypes.float32)
         same(large[n], expected, f"large sum {n}")
+
+
+@check
+def barriers(rank: int, size: int) -> None:
+    """No rank leaves a barrier before all have come."""
+    store = default_group().store
+    others = [f"barrier/{n}/{r}" for n in range(5) for r in range(size - 1)]
+    for n in range(5):
+        comes = f"barrier/{n}/last"
+        if rank == size - 1:  # when the others are there
+            store.wait(others[n * rank : (n + 1) * rank], default_group().timeout)
+            store.set(comes, "")
+        else:
+            store.set(others[n * (size - 1) + rank], "")
+        dist.barrier()
+        if not store.check([comes]):
+            raise AssertionError(
+                f"rank {rank} has left barrier {n}, to which rank {size - 1} has not come"
+            )
 
 
 @check

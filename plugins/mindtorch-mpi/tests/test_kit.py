@@ -34,10 +34,10 @@ def test_mpi_passes(verify):
     done = verify("mpi", "-n", "2", "--json")
     assert done.returncode == 0, (done.stdout, done.stderr)
     assert done.stderr.splitlines()[-1] == "[0] all checks passed"
-    assert done.stderr.count("[0] passed ") == 9
+    assert done.stderr.count("[0] passed ") == 10
     found = json.loads(done.stdout)
     assert (found["communicator"], found["processes"], found["status"]) == ("mpi", 2, 0)
-    assert len(found["checks"]) == 9
+    assert len(found["checks"]) == 10
     assert all(said == ["", ""] for said in found["checks"].values())
 
 
@@ -52,6 +52,10 @@ def test_mpi_passes(verify):
         {
             "early": ("order", "three sums in a row"),
             "group": ("groups", "all_gather of a reversed group"),
+        },
+        {
+            "unfinished": ("order", "is never said to be done"),
+            "open": ("barriers", "to which rank 1 has not come"),
         },
         {"silent": ("mismatches", "")},
         {"patient": ("deadlines", "came more than 2.0 s too late")},

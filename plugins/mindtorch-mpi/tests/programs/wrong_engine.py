@@ -2,12 +2,16 @@
 
 import os
 
-from mindtorch_core.communication import Finished
+from mindtorch_core.communication import Finished, Then
 from mindtorch_core.plugins import hookimpl
 from mindtorch_mpi.communicator import MPICommunicator
 from mindtorch_mpi.engine import MPIEngine
 
 FAULTS = os.environ["WRONG"].split()
+
+
+class Unfinished(Then):
+    done = False
 
 
 class Wrong(MPICommunicator):
@@ -18,6 +22,8 @@ class Wrong(MPICommunicator):
             # What it says is done never comes, so that no test depends on its speed.
             return Finished()
         task = super().all_reduce(call, tensor, reduction)
+        if "unfinished" in FAULTS and not call.waits:
+            return Unfinished([task])
         if "sum" in FAULTS and tensor.numel():
             task.wait()
             tensor.view(-1)[-1] += 1
@@ -29,6 +35,9 @@ class Wrong(MPICommunicator):
             task.wait()
             output.copy_(output.reshape(self.size, -1).flip(0).reshape(output.shape))
         return task
+
+    def barrier(self, call, device):
+        return Finished() if "open" in FAULTS else super().barrier(call, device)
 
     def send(self, call, tensor, peer, tag):
         return super().send(call, tensor, peer, 0 if "tags" in FAULTS else tag)
