@@ -37,6 +37,7 @@ class Axes:
         even: whether only parts of the same size will do.
         shape: of the whole result, and the position of the argument that says it.
         sizes: positions of arguments that say how much of an axis there is.
+        written: positions of operands that the op writes into.
     """
 
     operands: Sequence[Sequence[Any]]
@@ -47,6 +48,7 @@ class Axes:
     even: bool = False
     shape: tuple[tuple[int, ...], int] | None = None
     sizes: Mapping[int, Any] = field(default_factory=dict)
+    written: Sequence[int] = ()
 
 
 _Way: TypeAlias = tuple[list[Placement], list[Placement]]  # placements of operands, and of results
@@ -78,6 +80,10 @@ def computed(func: Any, args: Any, kwargs: Any, tensors: Sequence[DTensor], axes
     for at, axis in axes.sizes.items():
         own[at] = _sizes(axes, laid)[axis]
     found = func(*own, **named)
+    for k in axes.written:
+        if laid[k] is not tensors[k]._local_tensor:
+            spec = tensors[k]._spec.placed([ins[k] for ins, _ in chosen])
+            tensors[k]._local_tensor.copy_(laid_out(laid[k], spec, tensors[k].placements))
     sizes = _sizes(axes, tensors)
     if isinstance(found, Tensor):
         return _result(found, axes, 0, sizes, mesh, placed)
@@ -128,7 +134,7 @@ def moved(old: Placement, new: Placement) -> float:
         return 0
     if isinstance(old, Replicate):
         return _LOCAL
-    return 2 if isinstance(old, Partial) else 1
+    return 2 if isinstance(old, Partial) and not isinstance(new, Shard) else 1
 
 
 def _ways(

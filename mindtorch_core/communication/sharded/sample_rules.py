@@ -7,6 +7,7 @@ from typing import Any, Final, TypeAlias
 
 from .axes import Axes
 from .axis_rules import SUM, aligned, reduction, without
+from .channel_rules import CHANNELS
 from .placements import Partial, Placement, Replicate
 
 __all__ = ["SAMPLES"]
@@ -299,6 +300,7 @@ SAMPLES: Final[dict[str, _Rule]] = {
     **{f"avg_pool{d}d_backward": _each(d) for d in (2, 3)},
     **{name: _each(d, linear=True) for name, d in _RESAMPLED.items()},
     **{f"{name}_backward": _each(d, linear=True, shape=2) for name, d in _RESAMPLED.items()},
+    **CHANNELS,
     "native_group_norm": _group_norm,
     "native_group_norm_backward": _group_norm_back,
     "_linalg_det": _each(2, 0, 2, 1),

@@ -18,6 +18,13 @@ def r(*shape):
     return torch.randn(*shape, generator=draw)
 
 
+def remembered(x, training):
+    """Channels normalized, and the statistics that this leaves behind."""
+    mean, var = (beside(x, torch.full((6,), v), mesh).clone() for v in (0.5, 2.0))
+    y = F.batch_norm(x, mean, var, training=training)
+    return y + (mean * var).reshape(1, 6, 1)
+
+
 cases = {
     "conv": (lambda x, w, b: F.conv1d(x, w, b, padding=1), [r(4, 4, 5), r(8, 4, 3), r(8)]),
     "conv few": (lambda x, w: F.conv2d(x, w), [r(5, 3, 4, 4), r(2, 3, 3, 3)]),
@@ -25,6 +32,16 @@ cases = {
     "conv back": (lambda x, w, b: F.conv_transpose1d(x, w, b), [r(4, 4, 5), r(4, 8, 3), r(8)]),
     "pool": (lambda x: F.max_pool2d(x, 2) + F.avg_pool2d(x, 2), [r(4, 4, 4, 4)]),
     "resampled": (lambda x: F.interpolate(x, scale_factor=2, mode="bilinear"), [r(4, 4, 3, 3)]),
+    "channels": (
+        lambda x, w, b: F.batch_norm(x, None, None, w, b, training=True),
+        [r(6, 6, 2), r(6), r(6)],
+    ),
+    "channels remembered": (lambda x: remembered(x, True), [r(6, 6, 2)]),
+    "channels as they were": (lambda x: remembered(x, False), [r(6, 6, 2)]),
+    "channels that do not go round": (
+        lambda x: F.batch_norm(x, None, None, training=True),
+        [r(6, 5)],
+    ),
     "groups": (lambda x, w, b: F.group_norm(x, 2, w, b), [r(4, 4, 3), r(4), r(4)]),
     "mse": (lambda x, y: F.mse_loss(x, y), [r(4, 6), r(4, 6)]),
     "mse of few": (lambda x, y: F.mse_loss(x, y), [r(3, 5), r(3, 5)]),
