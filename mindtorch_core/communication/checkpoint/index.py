@@ -29,7 +29,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from ...serialization import load as load_object
-from ...values.dtypes import DTYPES
+from ...values.dtypes import DTYPES, FLOAT8
 from ...values.shapes import Size
 from .metadata import (
     BytesStorageMetadata,
@@ -224,7 +224,7 @@ def _heard(folder: Path, read: Mapping[str, Any]) -> Metadata:
             chunks.append(chunk)
             index = MetadataIndex(name, chunk.offsets, number)
             places[index] = Place(each["file"], each["crc32"], each["key"])
-        like = TensorProperties(DTYPES[entry["dtype"]])
+        like = TensorProperties((DTYPES | FLOAT8)[entry["dtype"]])
         values[name] = TensorStorageMetadata(like, Size(entry["shape"]), chunks)
     for name, place in read["objects"].items():
         values[name] = BytesStorageMetadata()

@@ -8,7 +8,7 @@ from ...dispatch.functions import fn
 from ...frontend.creation import tensor as make
 from ...gradients.grad_mode import no_grad
 from ...tensors.tensor import Tensor
-from ...values.dtypes import DTYPES
+from ...values.dtypes import DTYPES, FLOAT8
 from ..collectives import broadcast
 from ..membership import get_rank
 from ..objects import broadcast_object_list
@@ -121,7 +121,11 @@ def _sent(value: Any) -> Any:
     shape, rest = _from_first(what)
     if shape is None:
         return rest
-    t = value.detach().contiguous() if get_rank() == 0 else fn.empty(shape, dtype=DTYPES[rest])
+    t = (
+        value.detach().contiguous()
+        if get_rank() == 0
+        else fn.empty(shape, dtype=(DTYPES | FLOAT8)[rest])
+    )
     broadcast(t, src=0)
     return t
 
