@@ -42,7 +42,10 @@ def run(folder, module, *options):
 
 @pytest.mark.parametrize(
     "options",
-    [["-r", "0:1,1:2", "-t", "1:1"], ["--tee", "3", "--local-ranks-filter", "1"]],
+    [
+        ["-r", "0:1,1:2", "-t", "1:1"],
+        ["--tee", "3", "--local-ranks-filter", "1", "--logs-specs=default"],
+    ],
     ids=" ".join,
 )
 def test_lines_go_where_torchrun_has_them_go(tmp_path, options):
@@ -87,3 +90,11 @@ def test_ranks_are_numbers_and_the_folder_is_none_of_a_file(tmp_path):
     (tmp_path / "file").touch()
     with pytest.raises(NotADirectoryError, match="is a file"):
         Logs(str(tmp_path / "file"))
+
+
+def test_files_that_nobody_installed_are_refused_by_name(capsys):
+    from mindtorch_core.distributed.run import main
+
+    with pytest.raises(SystemExit):
+        main(["--logs-specs=mine", "program.py"])
+    assert "entrypoint under 'torchrun.logs_specs[mine]' key" in capsys.readouterr().err

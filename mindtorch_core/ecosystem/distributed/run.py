@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
+from importlib.metadata import entry_points
 from typing import Any, Final, NoReturn
 
 from .elastic.multiprocessing.errors import ChildFailedError
@@ -60,7 +61,7 @@ _VALUES: tuple[tuple[str, Any, str], ...] = (
     ("master-addr", "127.0.0.1", "where the store is"),
     ("master-port", None, "the store's port; a free one by default"),
     ("local-addr", None, ""),
-    ("logs-specs", None, "refused: say where lines go by --log-dir, --redirects and --tee"),
+    ("logs-specs", None, "default; say where lines go by --log-dir, --redirects and --tee"),
     ("numa-binding", None, ""),
     ("signals-to-handle", "SIGTERM,SIGINT,SIGHUP,SIGQUIT", ""),
     ("shutdown-timeout", None, ""),
@@ -158,8 +159,14 @@ def _command(args: argparse.Namespace) -> tuple[list[str], dict[str, str]]:
             f"--nnodes {args.nnodes} --node-rank {args.node_rank}: torchrun serves one machine; "
             "on several, start the processes by mpiexec or srun"
         )
+    if args.logs_specs not in (None, "default") and not entry_points(
+        group="torchrun.logs_specs", name=args.logs_specs
+    ):
+        raise ValueError(
+            f"Could not find entrypoint under 'torchrun.logs_specs[{args.logs_specs}]' key"
+        )
     for name in ("duplicate_stdout_filters", "duplicate_stderr_filters", "logs_specs"):
-        if getattr(args, name):
+        if getattr(args, name) not in (None, "", "default"):
             raise ValueError(
                 f"--{name.replace('_', '-')} is not supported: lines go where --log-dir, --redirects, "
                 "--tee and --local-ranks-filter say"
