@@ -242,9 +242,21 @@ def _started(
 ) -> subprocess.Popen[bytes]:
     """A process that is asked to end when this one does, also where this one is killed."""
     return subprocess.Popen(
-        command, env=env, stdin=subprocess.DEVNULL, stdout=said, stderr=said,
+        command, env=env, stdin=_input(), stdout=said, stderr=said,
         preexec_fn=partial(end_with_parent, signal.SIGTERM),
     )  # fmt: skip
+
+
+def _input() -> int | None:
+    """The terminal, if this process has it: mpiexec gives it to rank 0. Nothing else is read.
+
+    A file or a pipe is for whoever comes next, such as a shell's loop over lines, and mpiexec would empty it.
+    """
+    try:
+        ours = os.isatty(0) and os.tcgetpgrp(0) == os.getpgrp()
+    except OSError:
+        ours = False
+    return None if ours else subprocess.DEVNULL
 
 
 def _how(status: int) -> str:
