@@ -21,6 +21,9 @@ __all__ = ["FINGERPRINT", "MONITORS", "REPORT", "Call"]
 FINGERPRINT: Final = 16  # bytes
 REPORT: Final = 1024  # bytes, of the description that follows where fingerprints differ
 
+# What carries the ranks of a group that is made, where a call is about that.
+_OF_GROUPS: Final = {("new_group", "shape"): "ranks", ("split_group", "reduction"): "ranks"}
+
 _HASHES: Final[dict[tuple[Any, ...], bytes]] = {}
 # Asked by `Call.check` whether anything has happened to a rank; `failures` fills it.
 MONITORS: Final[list[Callable[[Call], DistributedError | None]]] = []
@@ -127,7 +130,9 @@ class Call:
         names = ("op", "dtype", "shape", "reduction", "root", "number of the call")
         pairs = zip(names, facts[odd], usual, strict=True)
         differs = [
-            f"{name} {own} instead of {common}" for name, own, common in pairs if own != common
+            f"{_OF_GROUPS.get((usual[0], name), name)} {own} instead of {common}"
+            for name, own, common in pairs
+            if own != common
         ]
         if facts[odd][0] != usual[0]:  # the rest follows from that
             differs = differs[:1]

@@ -24,6 +24,7 @@ CASES = {
     "op barrier instead of all_gather": lambda: (
         dist.barrier() if odd else dist.all_gather([t.clone() for _ in range(size)], t)
     ),
+    "ranks [0] instead of [0, 1]": lambda: dist.new_group([0] if odd else [0, 1]),
     "op new_group instead of barrier": lambda: dist.new_group([0]) if odd else dist.barrier(),
 }
 for text, call in CASES.items():
