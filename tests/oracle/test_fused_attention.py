@@ -132,3 +132,27 @@ def test_a_causal_mask_hides_what_is_no_number():
 def test_what_does_not_fit_is_refused(shapes, given, text):
     with pytest.raises(RuntimeError, match=text):
         getattr(torch, FUSED)(*(torch.ones(s) for s in shapes), **given)
+
+
+LAYOUTS = {
+    "rows": lambda x: x,
+    "heads inside": lambda x: x.transpose(1, 2).contiguous().transpose(1, 2),
+    "length first": lambda x: x.permute(2, 1, 0, 3).contiguous().permute(2, 1, 0, 3),
+    "of three": lambda x: (
+        x.transpose(1, 2).unsqueeze(2).repeat(1, 1, 3, 1, 1).transpose(1, 3)[:, :, 0]
+    ),
+    "one head for all": lambda x: x[:, :1].expand(x.shape),
+    "gaps": lambda x: x.repeat(1, 1, 1, 2)[..., :8],
+    "features outside": lambda x: x.transpose(2, 3).contiguous().transpose(2, 3),
+}
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_results_lie_as_queries_do(layout):
+    def run(library):
+        x = library.arange(192.0).reshape(2, 3, 4, 8)
+        q, attend = LAYOUTS[layout](x), library.nn.functional.scaled_dot_product_attention
+        results = attend(q, x, x), getattr(library, FUSED)(q, x, x)[0], attend(x, x, q)
+        return q.stride(), *(made.stride() for made in results)
+
+    assert run(torch) == run(pt)

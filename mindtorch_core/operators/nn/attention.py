@@ -149,6 +149,8 @@ def _fused(
     if not fusable(q, k, v, seen, dropout):
         return None
     _check(query, key, value, mask, causal)
+    if any(t._geometry()[0][3] != 1 for t in (q, k, v)):
+        q = q.contiguous()  # PyTorch takes a product of matrices then, which is row-major
     found = fn._scaled_dot_product_flash_attention_for_cpu(
         q, k, v, 0.0, causal, attn_mask=seen, scale=scale
     )[0]

@@ -11,6 +11,7 @@ from ...dispatch.opdef import TensorSpec
 from ...opdefs.define import op
 from ...tensors.tensor import Tensor
 from ...values.dtypes import FLOATING, bool_
+from ...values.memory_formats import like_strides
 from ...values.promotion import WIDER
 from ...values.shapes import show
 from ..elementwise.composed import by_name, has_kernel, widened
@@ -81,7 +82,7 @@ def _rule(
             f"{show((*q[:3], k[2]))}, got {attn_mask._dtype} of {show(attn_mask._shape)}"
         )
     total = TensorSpec(q[:3], WIDER.get(d, d), (q[1] * q[2], 1, q[1]))
-    return _by_rows(q, d), total
+    return TensorSpec(q, d, like_strides(q, query._geometry()[0])), total
 
 
 def scale_of(query: Any, scale: float | None) -> float:
@@ -118,6 +119,13 @@ def _in_layout(t: Any, d: Any) -> Any:
     return t.to(d).transpose(1, 2).contiguous().transpose(1, 2)
 
 
+def _in_order(t: Any, like: Tensor) -> Any:
+    """A tensor whose dimensions follow each other in memory as another one's do."""
+    strides = like_strides(like._shape, like._geometry()[0])
+    order = sorted(range(4), key=lambda dim: -strides[dim])
+    return t.permute(order).contiguous().permute([order.index(dim) for dim in range(4)])
+
+
 def _composed(
     query: Tensor, key: Tensor, value: Tensor, dropout_p: float = 0.0, is_causal: bool = False, *,
     attn_mask: Tensor | None = None, scale: float | None = None,
@@ -125,7 +133,8 @@ def _composed(
     _rule(query, key, value, dropout_p, is_causal, attn_mask=attn_mask, scale=scale)
     scores = masked_scores(widened(query), widened(key), is_causal, attn_mask, scale)
     weights, total = weights_of(scores)
-    return _in_layout(weights.matmul(widened(value)), query._dtype), _in_layout(total, total._dtype)
+    found = weights.matmul(widened(value)).to(query._dtype)
+    return _in_order(found, query), _in_layout(total, total._dtype)
 
 
 def _backward_rule(

@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from ..arrays import NUMPY_OF, WIDER, quietly, wrap
+from ..arrays import NUMPY_OF, WIDER, laid_out, quietly, wrap
 from ..blas import TINY, alone
 from ..compiled import FEWEST, computed_rows
 from ..memory_pool import POOL
@@ -200,7 +200,7 @@ def _matches(logsumexp: Any, out: Any) -> bool:
 
 
 def _made(t: Any) -> Any:
-    """Memory for a result (batch, heads, length, features), the heads next to each other."""
+    """Memory for a gradient (batch, heads, length, features), the heads next to each other."""
     batch, heads, length, width = t.raw_shape
     return POOL.empty((batch, length, heads, width), t.raw_data.dtype).swapaxes(1, 2)
 
@@ -211,13 +211,13 @@ def attention(
     attn_mask: Any = None, scale: Any = None,
 ) -> Any:  # fmt: skip
     """Weights are scaled after they have met the values."""
-    _, spec = rule_of(_NAME)(
+    result, spec = rule_of(_NAME)(
         query, key, value, dropout_p, is_causal, attn_mask=attn_mask, scale=scale
     )
     q, k, v = query.raw_data, key.raw_data, value.raw_data
-    if not q.size or not k.size:
+    if not q.size or not k.size or result.strides[3] != 1:
         return _composed(query, key, value, dropout_p, is_causal, attn_mask=attn_mask, scale=scale)
-    out = _made(query)
+    out = laid_out(q.shape, result.strides, lambda shape: POOL.empty(shape, q.dtype))
     batch, heads, length = spec.shape
     total = np.empty((batch, length, heads), NUMPY_OF[spec.dtype]).swapaxes(1, 2)
     kernels = _kernels(q, k)
