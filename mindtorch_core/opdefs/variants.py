@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import sys
 from collections import namedtuple
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final
@@ -320,10 +321,23 @@ def _named_results(space: str, name: str, fields: tuple[str, ...]) -> Callable[.
         return f"torch.return_types.{name}(\n{inner})"
 
     def make(cls: Any, *values: Any) -> Any:
-        """From the values one by one, or from one sequence of them, as PyTorch's are made."""
-        return base.__new__(cls, *(values[0] if len(values) == 1 else values))
+        """From the values one by one, or from one sequence of them, as PyTorch's are made.
 
-    members = {"__slots__": (), "__new__": make, "__repr__": show_result}
+        Behind the sequence may stand a dictionary of further fields, of which there are none: pickles
+        of structured sequences have one.
+        """
+        whole = len(values) == 1 or values[-1].__class__ is dict
+        return base.__new__(cls, *(values[0] if whole else values))
+
+    def reduce(self: Any) -> tuple[Any, ...]:
+        return type(self), (tuple(self), {})
+
+    members = {
+        "__slots__": (), "__new__": make, "__repr__": show_result, "__reduce__": reduce,
+    }  # fmt: skip
     if space == "aten":
-        members["__module__"] = "mindtorch_core.return_types"  # where pickles find it
+        package = sys.modules[
+            "mindtorch_core"
+        ].__name__  # where pickles find it: `torch`, as a drop-in
+        members["__module__"] = f"{package}.return_types"
     return type(name, (base,), members)

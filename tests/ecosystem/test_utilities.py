@@ -100,7 +100,13 @@ def test_named_results_have_a_module():
     made = torch.ones(2, 3).max(0)
     assert type(made) is torch.return_types.max
     assert type(torch.ones(3).sort(stable=True)) is torch.return_types.sort
-    assert torch.equal(pickle.loads(pickle.dumps(made)).indices, made.indices)
+    for same in (
+        pickle.loads(pickle.dumps(made)),
+        type(made)(tuple(made), {}),
+    ):  # as PyTorch's pickles
+        assert torch.equal(same.indices, made.indices)
+        assert torch.equal(same.values, made.values)
+    assert made.__reduce__() == (type(made), (tuple(made), {}))
     with pytest.raises(AttributeError, match="nonesuch"):
         torch.return_types.nonesuch
     with pytest.raises(AttributeError, match="add"):

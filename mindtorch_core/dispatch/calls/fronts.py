@@ -102,6 +102,7 @@ if $name is None:
         else:
             $name = @TAKE_ONE('$name', $name)
 """)
+_LISTED: Final = "_foreach_"  # what writes a list gives it back, though its schema returns nothing
 _SHAPES: Final = frozenset({tuple, list, Size})  # that a spread argument mostly is
 _OUT: Final = Template("""\
 if out is not None:
@@ -156,6 +157,8 @@ def make_front(
     star = own("@older") * bool((d := entry.definition) and d.exposure.older_form)
     options = {a.name for a in schema.keyword_only}
     returned = "{}" if result is None else own("@RESULT({})")
+    if schema.name.startswith(_LISTED) and not schema.returns:
+        returned = f"({{}}, {python_name(schema.arguments[0])})[1]"
     if "requires_grad" in options:
         returned = own("@WITH_GRAD({}, requires_grad)")
     name = function_name(schema.name)

@@ -18,7 +18,11 @@ Spread = Callable[[Tensors, Any], Sequence[Any]]
 
 
 def _show(name: str, arguments: str, doc: str, run: Callable[..., Any], *, inplace: bool) -> None:
-    """Define one op on lists: new tensors, or (``inplace``) nothing but the written list."""
+    """Define one op on lists: a tuple of new tensors, or (``inplace``) nothing but the written list."""
+
+    def made(*args: Any, **options: Any) -> tuple[Any, ...]:
+        return tuple(run(*args, **options))
+
     base, dot, overload = name.partition(".")
     self, returned = ("Tensor(a!)[] self", "()") if inplace else ("Tensor[] self", "Tensor[]")
     if arguments.startswith("Scalar self"):  # the one op whose first operand is a number
@@ -26,7 +30,7 @@ def _show(name: str, arguments: str, doc: str, run: Callable[..., Any], *, inpla
     op(
         f"{base}{dot}{overload}({', '.join(part for part in (self, arguments) if part)}) -> {returned}",
         doc=doc,
-        decomposition=run,
+        decomposition=run if inplace else made,
         namespaces=("torch",),
     )
 

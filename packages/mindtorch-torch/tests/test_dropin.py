@@ -47,14 +47,14 @@ def test_names_are_pytorchs():
         "from torch.nn.utils.parametrizations import weight_norm\n"
         "for kind in (torch.Tensor, torch.nn.Linear, torch.nn.Parameter, optim.AdamW, torch.Size,\n"
         "             torch.utils.data.TensorDataset, torch.distributions.Normal, torch.Generator,\n"
-        "             torch.nn.utils.parametrize.ParametrizationList):\n"
+        "             torch.nn.utils.parametrize.ParametrizationList, type(torch.ones(2).max(0))):\n"
         "    print(kind)",
     )
     assert re.findall(r"'(.*)'", said) == [
         "torch.Tensor", "torch.nn.modules.linear.Linear", "torch.nn.parameter.Parameter",
         "torch.optim.adamw.AdamW", "torch.Size", "torch.utils.data.dataset.TensorDataset",
         "torch.distributions.normal.Normal", "torch.Generator",
-        "torch.nn.utils.parametrize.ParametrizationList",
+        "torch.nn.utils.parametrize.ParametrizationList", "torch.return_types.max",
     ]  # fmt: skip
 
 
