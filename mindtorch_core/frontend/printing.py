@@ -96,7 +96,7 @@ def printoptions(**options: Any) -> Iterator[None]:
 
 def format_tensor(t: Tensor, contents: str | None = None) -> str:
     """The ``repr`` of a tensor: elements, or what a class shows instead, then what they do not tell."""
-    plain = type(t) is Tensor or getattr(t, "_shown_as_tensor", False)
+    plain = type(t) is Tensor or "_shown_as_tensor" in vars(type(t))
     prefix = "tensor(" if plain else f"{type(t).__name__}("
     suffixes = []
     if t._device.type != "cpu":
@@ -127,7 +127,8 @@ def format_tensor(t: Tensor, contents: str | None = None) -> str:
     if tangent is not None:
         suffixes.append(f"tangent={tangent}")
     text = filled(prefix + (body if contents is None else contents), suffixes, len(prefix)) + ")"
-    return text if plain or not getattr(t, "_is_param", False) else f"Parameter({text})"
+    named = not plain and (getattr(t, "_is_param", False) or hasattr(t, "_shown_as_tensor"))
+    return f"Parameter({text})" if named else text
 
 
 def filled(text: str, suffixes: list[str], indent: int, new_line: bool = False) -> str:

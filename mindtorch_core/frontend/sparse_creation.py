@@ -92,6 +92,8 @@ def sparse_coo_tensor(
     shape = _checked_shape(at, held, size)
     if requires_grad:
         held = held.detach().requires_grad_()
+    elif held.requires_grad and held.is_leaf:
+        held = held.view_as(held)  # the sparse tensor is made of the leaf, and none itself
     return sparse_of(at, held, shape, bool(is_coalesced))
 
 

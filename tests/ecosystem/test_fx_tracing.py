@@ -259,7 +259,7 @@ def test_arguments_with_values(program, concrete):
         )
 
     ours, theirs = (lib.fx.symbolic_trace(program, given(lib, concrete)) for lib in (mt, pt))
-    assert ours.code.replace("torch.fx.root_arguments", "torch.fx._symbolic_trace") == theirs.code
+    assert ours.code == theirs.code
     if "d" in concrete:
         assert ours({"a": 1, "b": [2, 3]}) == theirs({"a": 1, "b": [2, 3]}) == 6
     else:

@@ -153,6 +153,17 @@ def test_what_follows_the_elements():
     same(pt.zeros(0, 3, dtype=pt.int64))
 
 
+def test_classes_of_parameters():
+    def texts(lib):
+        class Weight(lib.nn.Parameter):
+            pass
+
+        made = Weight(lib.ones(2)), Weight(lib.ones(2), requires_grad=False)
+        return [text for w in made for text in (repr(w), str(w))]
+
+    assert texts(torch) == texts(pt)
+
+
 def test_meta_tensors():
     for make in (
         lambda lib: lib.empty(2, 3, device="meta"),

@@ -61,6 +61,7 @@ PROGRAMS = [
     "s.indices()",
     "torch.ones(2,3)+s.detach()",
     "s.requires_grad",
+    "s.is_leaf, s.grad_fn is None, s.detach().is_leaf",
     "torch.sparse_coo_tensor(torch.tensor([[0,1]]),torch.ones(2,2),(3,2)).to_dense()",
     "torch.tensor([[0.,1.],[2.,0.]]).to_sparse().to_dense()",
     "torch.tensor([[0.,1.],[2.,0.]]).to_sparse()",

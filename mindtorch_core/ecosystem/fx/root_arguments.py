@@ -174,3 +174,6 @@ def _by_position(function: FunctionType, count: int) -> FunctionType:
 @wrap
 def _assert_is_none(value: Any, msg: str) -> None:
     assert value is None, msg
+
+
+_assert_is_none.__module__ = f"{__package__}._symbolic_trace"  # graphs show where PyTorch has it
