@@ -153,6 +153,7 @@ __all__: list[str] = [
     "_linalg_slogdet",
     "_linalg_solve_ex",
     "_linalg_svd",
+    "_log_softmax",
     "_log_softmax_backward_data",
     "_lu_order",
     "_lu_with_info",
@@ -171,6 +172,7 @@ __all__: list[str] = [
     "_scaled_dot_product_fused_attention_overrideable_backward",
     "_scaled_mm",
     "_segment_reduce",
+    "_softmax",
     "_softmax_backward_data",
     "_standard_gamma",
     "_standard_gamma_grad",
@@ -1858,6 +1860,9 @@ def _linalg_svd(
 ) -> results._linalg_svd:
     """Singular values in descending order and, if asked for, singular vectors."""
 
+def _log_softmax(input: Tensor, dim: _int, half_to_float: _bool) -> Tensor:
+    """`log_softmax` in the dtype of its input; ``half_to_float`` is refused."""
+
 def _log_softmax_backward_data(
     grad_output: Tensor,
     output: Tensor,
@@ -2034,6 +2039,9 @@ def _segment_reduce(
 ) -> Tensor:
     """Reduces consecutive segments along ``axis`` (``sum``, ``mean``, ``amax``, ``amin``,
     ``prod``), given by their lengths or by where they begin and end."""
+
+def _softmax(input: Tensor, dim: _int, half_to_float: _bool) -> Tensor:
+    """`softmax` in the dtype of its input; ``half_to_float`` is refused."""
 
 def _softmax_backward_data(
     grad_output: Tensor,

@@ -11,14 +11,18 @@ from typing import Any, Final
 
 from ..opdefs.torch_ops import OpOverload, ops
 from ..tensors.tensor import Tensor
+from ..values.shapes import is_contiguous
 
 __all__ = ["WHOLE", "shown"]
 
 # Compositions that are shown whole where no gradient is recorded: masks are not positions yet.
 WHOLE: Final = frozenset(
     f"aten::{name}"
-    for name in ("index", "index_put", "index_put_", "masked_select", "_sparse_mm_reduce_impl")
-)
+    for name in (
+        "index", "index_put", "index_put_", "masked_select", "_sparse_mm_reduce_impl", "rand", "randn",
+        "rand_like", "randn_like", "aminmax",
+    )
+)  # fmt: skip
 
 Args = tuple[Any, ...]
 Shown = tuple[str, Args, dict[str, Any]]  # name and overload, and the arguments
@@ -89,7 +93,41 @@ def _product(_: OpOverload, args: Args, kwargs: dict[str, Any]) -> Shown | None:
     return None if name is None else (name, args, kwargs)
 
 
-_OF_NUMBERS: Final = ("eq", "ne", "lt", "le", "gt", "ge", "remainder", "fmod", "pow", *(
+def _in_one_dtype(func: OpOverload, args: Args, kwargs: dict[str, Any]) -> Shown | None:
+    """For a softmax, whose kernel takes no dtype."""
+    values = dict(zip(("self", "dim", "dtype"), args, strict=False)) | kwargs
+    name = f"_{func.overloadpacket.__name__}.default"
+    if values.get("dtype") is not None:
+        return None
+    return name, (values["self"], values["dim"], False), {}
+
+
+def _reshaped(_: OpOverload, args: Args, kwargs: dict[str, Any]) -> Shown | None:
+    """For a change of shape, which is a view where the memory allows one."""
+    if kwargs or not is_contiguous(args[0]._shape, args[0]._geometry()[0]):
+        return None
+    return "view.default", args, kwargs
+
+
+def _counted(_: OpOverload, args: Args, kwargs: dict[str, Any]) -> Shown | None:
+    """For the numbers from 0 on."""
+    values = dict(zip(("start", "end", "step"), args, strict=False)) | kwargs
+    if values.pop("start") or values.pop("step", 1) != 1:
+        return None
+    return "arange.default", (values.pop("end"),), values
+
+
+def _ordered(_: OpOverload, args: Args, kwargs: dict[str, Any]) -> Shown | None:
+    """For a sort of which nobody asks that it be stable."""
+    if kwargs.get("stable"):
+        return None
+    along = [kwargs.get("dim", -1), kwargs.get("descending", False)]
+    while along and along[-1] == (-1, False)[len(along) - 1]:
+        along.pop()
+    return "sort.default", (*args, *along), {}
+
+
+_OF_NUMBERS: Final = ("rsub", "eq", "ne", "lt", "le", "gt", "ge", "remainder", "fmod", "pow", *(
     f"bitwise_{name}" for name in ("and", "or", "xor")
 ))  # fmt: skip
 
@@ -103,5 +141,11 @@ _SHOWN: Final[dict[str, Callable[[OpOverload, Args, dict[str, Any]], Shown | Non
     **{f"aten::{name}{end}": _of_number for name in _OF_NUMBERS for end in ("", "_")},
     **{f"aten::masked_fill{end}": _filled for end in ("", "_")},
     "aten::matmul": _product,
+    "aten::softmax": _in_one_dtype,
+    "aten::log_softmax": _in_one_dtype,
+    "aten::reshape": _reshaped,
+    "aten::arange.start": _counted,
+    "aten::sort.stable": _ordered,
+    "aten::bernoulli_p_": _named("bernoulli_.float"),
     **{f"aten::{name}": _along for name in ("sum", "mean", "prod", "all", "any")},
 }

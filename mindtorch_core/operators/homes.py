@@ -323,8 +323,8 @@ HOMES: Final = (
     ("nn.shuffling",
      "aten nn torch: channel_shuffle native_channel_shuffle pixel_shuffle pixel_unshuffle"),
     ("nn.softmax",
-     "Tensor aten nn torch: log_softmax softmax; aten torch: _log_softmax_backward_data "
-     "_softmax_backward_data"),
+     "Tensor aten nn torch: log_softmax softmax; aten torch: _log_softmax "
+     "_log_softmax_backward_data _softmax _softmax_backward_data"),
     ("nn.unpooling", "aten nn torch: max_unpool2d max_unpool3d; nn: max_unpool1d"),
     ("nn.upsampling",
      "aten: _upsample_bicubic2d_aa.vec _upsample_bilinear2d_aa.vec _upsample_lanczos2d_aa.vec "

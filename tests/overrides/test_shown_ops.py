@@ -75,6 +75,23 @@ x.clamp(0, 1)
 torch.cat([x, x])
 torch.where(x > 1, x, x)
 torch.mm(x, z)
+(x * 0).softmax(1)
+(x * 0).log_softmax(dim=-1)
+x.reshape(-1)
+x.reshape(4, 3)
+torch.arange(5)
+torch.arange(2.0, 5.0)
+x.sort()[0]
+x.sort(1, True)[0]
+x.sort(stable=True)[0]
+1 - x
+x.aminmax()[0]
+x.clone().bernoulli_(1.0)
+(torch.manual_seed(0), torch.randn(3))[1]
+(torch.manual_seed(0), torch.rand(2, dtype=torch.float64))[1]
+(torch.manual_seed(0), torch.randn_like(x))[1]
+torch.ops.aten._softmax.default(x * 0, 1, False)
+torch.ops.aten._log_softmax.default(x * 0, 1, False)
 """.strip().splitlines()
 # By its number the device; without it the size that is meant.
 LEFT = {"pin_memory", "device"}

@@ -375,8 +375,8 @@ SAMPLES: Final = FamilySamples(
             s("eval", t(2, 3), t(2, 3), t(2, 3), 0.25, 0.5, False, False),
         ),
         # softmax
-        "softmax": _SOFTMAX,
-        "log_softmax": _SOFTMAX,
+        **dict.fromkeys(("softmax", "log_softmax"), _SOFTMAX),
+        **dict.fromkeys(("_softmax", "_log_softmax"), (s("plain", t(2, 3), 1, False),)),
         # windows and what they make
         **RECURRENT_CALLS,
         **WINDOW_CALLS,

@@ -16,14 +16,20 @@ from ..elementwise.composed import widened
 _SOFTMAX = "Tensor self, int dim, ScalarType? dtype=None"
 
 
-def _softmax_rule(self: Tensor, dim: int, dtype: Any = None) -> TensorSpec:
+def _spec(name: str, self: Tensor, dim: int, dtype: Any = None) -> TensorSpec:
     wrap_dim(dim, len(self._shape))
     d = dtype or self._dtype
     if d.category != FLOATING:
-        raise NotImplementedError(
-            f"\"softmax_lastdim_kernel_impl\" not implemented for '{d.label}'"
-        )
+        raise NotImplementedError(f"\"{name}_lastdim_kernel_impl\" not implemented for '{d.label}'")
     return TensorSpec(self._shape, d)
+
+
+def _softmax_rule(self: Tensor, dim: int, dtype: Any = None) -> TensorSpec:
+    return _spec("softmax", self, dim, dtype)
+
+
+def _log_softmax_rule(self: Tensor, dim: int, dtype: Any = None) -> TensorSpec:
+    return _spec("log_softmax", self, dim, dtype)
 
 
 def _shifted(self: Tensor, dim: int, d: Any) -> Any:
@@ -41,7 +47,7 @@ def _softmax(self: Tensor, dim: int, dtype: Any = None) -> Any:
 
 
 def _log_softmax(self: Tensor, dim: int, dtype: Any = None) -> Any:
-    d = _softmax_rule(self, dim, dtype).dtype
+    d = _log_softmax_rule(self, dim, dtype).dtype
     x = _shifted(self, dim, d)
     return _cast(x - x.exp().sum(dim, True).log(), d)
 
@@ -63,7 +69,7 @@ op(
     f"log_softmax({_SOFTMAX}) -> Tensor",
     overloads=("int",),
     doc="Logarithm of `softmax`, computed without overflow.",
-    rule=_softmax_rule,
+    rule=_log_softmax_rule,
     grad={
         "self": lambda g, result, dim, self_dtype: fn._log_softmax_backward_data(
             g, result, dim, self_dtype
@@ -72,6 +78,29 @@ op(
     decomposition=_log_softmax,
     out=True,
 )
+
+
+def _without_dtype(name: str) -> Any:
+    """The function by the name that PyTorch gives its kernels, for handlers of ops to call."""
+
+    def call(self: Tensor, dim: int, half_to_float: bool) -> Any:
+        if half_to_float:
+            raise RuntimeError(
+                f"softmax with half to float conversion is not supported on "
+                f"{self._device.type.upper()}"
+            )
+        return getattr(fn, name)(self, dim)
+
+    return call
+
+
+for _name in ("softmax", "log_softmax"):
+    op(
+        f"_{_name}(Tensor self, int dim, bool half_to_float) -> Tensor",
+        doc=f"`{_name}` in the dtype of its input; ``half_to_float`` is refused.",
+        decomposition=_without_dtype(_name),
+        namespaces=("torch",),
+    )
 
 
 def _softmax_grad(grad_output: Any, output: Any, dim: int) -> Any:
