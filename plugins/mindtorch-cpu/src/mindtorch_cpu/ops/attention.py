@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from ..arrays import NUMPY_OF, WIDER, laid_out, quietly, wrap
+from ..arrays import NUMPY_OF, WIDER, quietly, room, wrap
 from ..blas import TINY, alone
 from ..compiled import FEWEST, computed_rows
 from ..memory_pool import POOL
@@ -217,7 +217,7 @@ def attention(
     q, k, v = query.raw_data, key.raw_data, value.raw_data
     if not q.size or not k.size or result.strides[3] != 1:
         return _composed(query, key, value, dropout_p, is_causal, attn_mask=attn_mask, scale=scale)
-    out = laid_out(q.shape, result.strides, lambda shape: POOL.empty(shape, q.dtype))
+    out = room(q.shape, result.strides, q.dtype)
     batch, heads, length = spec.shape
     total = np.empty((batch, length, heads), NUMPY_OF[spec.dtype]).swapaxes(1, 2)
     kernels = _kernels(q, k)
