@@ -93,12 +93,21 @@ def called(
 
 
 def new(self: Tensor, *args: Any, device: device | str | None = None, **named: Any) -> Tensor:
-    """A tensor as the class of this one would make it, on its device."""
+    """A tensor as the class of this one would make it, on its device.
+
+    Raises:
+        RuntimeError: for a tensor and a device.
+        TypeError: for what `called` refuses.
+    """
+    if device is not None:
+        _refuse_a_tensor("new of the form tensor.new(tensor, device=device)", args, "")
     return called(self._dtype, args, device=self._device if device is None else device, **named)
 
 
 def __new__(cls: type[Tensor], *args: Any, **kwargs: Any) -> Tensor:
     """``Tensor(...)``: of the default dtype, of given sizes or with given data."""
+    if kwargs.get("device") is not None:
+        _refuse_a_tensor(_MADE, args)
     made: Tensor = instance(called(None, args, **kwargs), cls)
     return made
 
@@ -124,6 +133,20 @@ def _same(given: Tensor, d: dtype | None, on: device | None) -> Tensor:
     return alias(given)
 
 
+def _refuse_a_tensor(
+    what: str, args: tuple[Any, ...], instead: str = "torch.tensor(...) or "
+) -> None:
+    """Refuse a tensor where a device is named as well: it stays where it is.
+
+    Raises:
+        RuntimeError: if the one argument is a tensor.
+    """
+    if len(args) == 1 and isinstance(args[0], Tensor):
+        raise RuntimeError(
+            f"Legacy tensor {what} is not supported.  Use {instead}torch.as_tensor(...) instead."
+        )
+
+
 def _is_data(value: Any) -> bool:
     return is_array(value) or (
         hasattr(value, "__getitem__")
@@ -139,6 +162,8 @@ class _TensorType(type):
     on: str  # type of their devices
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Tensor:
+        if kwargs.get("device") is not None:
+            _refuse_a_tensor(_MADE, args)
         if cls.on != "cpu":
             kwargs.setdefault("device", cls.on)
         return _called(cls.dtype, args, **kwargs)
@@ -152,6 +177,7 @@ class _TensorType(type):
 
 
 _called: Final = refusing(called)
+_MADE: Final = "constructor of the form torch.Tensor(tensor, device=device)"
 
 
 def _type_of(d: dtype) -> _TensorType:
