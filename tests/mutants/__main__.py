@@ -50,8 +50,8 @@ FAMILIES: dict[str, tuple[list[str], list[str]]] = {
     "nn": ([f"{NN}/src"], [f"{NN}/tests"]),
     **({"npu": ([f"{NPU}/src"], [f"{NPU}/tests"])} if SIMULATED else {}),
 }  # fmt: skip
-# Sources that tests also call in other processes, which is not seen, and those tests.
-IN_PROCESSES = {f"{CORE}/cli/": ["tests/cli"]}
+# Sources that tests also call in other processes, or whose signatures they read, which is not seen, and those tests.
+UNSEEN = {f"{CORE}/cli/": ["tests/cli"], f"{NN}/": ["tests/nn/test_signatures.py"]}
 GENERATED = {"homes.py", "samples.py", "window_samples.py", "recurrent_samples.py"}
 # What takes long, or would not see a copy: other distributions, every sample of PyTorch's, the documents;
 # and what stands in PyTorch's place, which others compare with.
@@ -215,7 +215,7 @@ def main() -> int:
             family, file, fault = each
             source = (ROOT / file).read_text(encoding="utf-8")
             rounds = chosen(reach, file, source, fault, wanted.seconds)
-            rounds += [tests for folder, tests in IN_PROCESSES.items() if file.startswith(folder)]
+            rounds += [tests for folder, tests in UNSEEN.items() if file.startswith(folder)]
             rounds = rounds or [FAMILIES[family][1]]
             copy = copies.get()
             try:
