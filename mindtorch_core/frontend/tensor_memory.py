@@ -12,7 +12,7 @@ from ..tensors.unresolved import unresolved
 from ..values.devices import concrete, device
 from ..values.dtypes import dtype, get_default_dtype
 from ..values.layouts import check_memory, layout
-from ..values.memory_formats import has_format, memory_format
+from ..values.memory_formats import channels_last, contiguous_format, has_format, memory_format
 from ..values.own_frames import refusing
 from ..values.shapes import memory_order
 from .pickling import rebuild_tensor
@@ -68,6 +68,11 @@ def dim_order(self: Tensor, *, ambiguity_check: Any = False) -> tuple[int, ...]:
                 "The tensor does not have unique dim order, or cannot map to exact one of the given memory "
                 "formats."
             )
+    if len(shape) < 2:
+        return tuple(range(len(shape)))
+    dense = [f for f in (contiguous_format, channels_last) if has_format(shape, strides, f)]
+    if len(dense) == 1:  # it says the order where sizes of 1 leave it open
+        return dense[0].order[::-1] or tuple(range(len(shape)))
     if ambiguity_check and (0 in strides or len({*strides}) < len(strides)):
         raise RuntimeError("The tensor does not have unique dim order.")
     return tuple(reversed(memory_order(shape, [strides])))
