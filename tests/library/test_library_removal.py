@@ -81,6 +81,22 @@ def test_a_library_destroyed_twice(t):
     return lib._destroy()
 
 
+@as_in_pytorch
+def test_a_gradient_goes_with_the_library_that_brought_it(t):
+    """And not with that of the op; then the op is what its kernel computes."""
+    found = []
+    with fragment(t) as own:
+        own.define("f(Tensor x) -> Tensor")
+        own.impl("f", lambda x: x * 3, "CompositeExplicitAutograd")
+        f, x = t.ops.library_test.f, t.ones(2, requires_grad=True)
+        with fragment(t) as other:
+            t.library.register_autograd("library_test::f", lambda ctx, g: g * 5, lib=other)
+            found += t.autograd.grad(f(x).sum(), x)
+            found.append(type(f(x).grad_fn).__name__)
+        found.append(type(f(x).grad_fn).__name__)
+    return found
+
+
 # ---- fallbacks ----------------------------------------------------------------------------------
 
 

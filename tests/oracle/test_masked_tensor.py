@@ -117,6 +117,13 @@ def test_norm_any_and_what_else_pytorch_lacks():
     assert a.norm().item() == pytest.approx(45**0.5)
     assert torch.norm(a, 1, 1).to_tensor(0).tolist() == [2, 9]
     assert a.any(1).get_data().tolist() == [True, True]
+    hidden = torch.tensor([[0.0, 1.0, 0.0], [1.0, 0.0, 0.0]])
+    mask = names(torch)["m"]
+    assert not torch.masked.masked_tensor(hidden, mask).any().item()  # a one that is hidden
+    assert not torch.masked.masked_tensor(hidden, mask).any(1).get_data().any()
+    shown = torch.masked.masked_tensor(1 - hidden, mask)
+    assert shown.all().item()
+    assert shown.all(1, keepdim=True).get_data().tolist() == [[True], [True]]
     assert (1 - a).to_tensor(7).tolist() == [[1, 7, -1], [7, -3, -4]]
     assert [t.to_tensor(0).tolist() for t in a.unbind()] == [[0, 0, 2], [0, 4, 5]]
 

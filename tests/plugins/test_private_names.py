@@ -241,6 +241,13 @@ LINES = {
     'from importlib import import_module as im; im("mindtorch_core.values.dtypes")': (
         "mindtorch_core.values.dtypes is private: use mindtorch_core.backend"
     ),
+    "import mindtorch_core.dispatch.registry as r; r._journal": (
+        "mindtorch_core.dispatch.registry._journal is private: "
+        "nothing public does that, see mindtorch_core.backend"
+    ),
+    "import mindtorch_core.dispatch.registry; mindtorch_core._late": (
+        "mindtorch_core._late is private: nothing public does that, see mindtorch_core.backend"
+    ),
     "t._host()": "Tensor._host is private: use the to_host() of its device's runtime",
     "t._from_array": "Tensor._from_array is private: use make_tensor() or from_numpy()",
     "torch.Tensor._shape": "Tensor._shape is private: use Tensor.raw_shape",
