@@ -61,6 +61,7 @@ def called(
 
     Raises:
         TypeError: for anything else, and for a tensor of another dtype or device.
+        RuntimeError: for a storage of elements of another dtype.
     """
     if others.keys() == {"size"} and not args:
         args, others = (Size(others["size"]),), {}
@@ -78,7 +79,7 @@ def called(
     if len(args) == 1 and isinstance(first, Tensor):
         return _same(first, d, on if device is not None else None)
     if len(args) == 1 and is_storage(first):
-        return elements(getattr(first, "_untyped_storage", first), wanted)
+        return _over(first, wanted)
     if len(args) == 1 and isinstance(first, Size):
         return _empty(first, wanted, on)
     if all(hasattr(a, "__index__") and not is_array(a) for a in args):
@@ -117,6 +118,21 @@ attach(__name__, {"__new__": staticmethod(__new__), "new": new})
 
 def _empty(sizes: Any, d: dtype, on: device) -> Tensor:
     return fn.empty(tuple(sizes), dtype=d, device=on)
+
+
+def _over(storage: Any, d: dtype) -> Tensor:
+    """A tensor over all of a storage.
+
+    Raises:
+        RuntimeError: if its elements are of another dtype.
+    """
+    held = getattr(storage, "dtype", d)
+    if held is not d:
+        raise RuntimeError(
+            f"Expected a Storage of type {d.label} or an UntypedStorage, but got type {held.label} for "
+            f"argument 1 'storage'"
+        )
+    return elements(getattr(storage, "_untyped_storage", storage), d)
 
 
 def _same(given: Tensor, d: dtype | None, on: device | None) -> Tensor:

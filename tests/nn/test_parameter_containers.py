@@ -99,7 +99,8 @@ def lists_are_indexed(t):
         [n for n, _ in made.named_parameters()],
         [attempt(lambda: made[i])[0] for i in (6, 7, -7, -8)],
         [attempt(lambda: made.extend(wrong))[0] for wrong in (t.ones(2), 3)],
-        [attempt(call)[0] for call in (made, letters(t, "a"), lambda: made.__setitem__(99, 1))],
+        [attempt(lambda: each(3)) for each in (made, letters(t, "a"))],
+        attempt(lambda: made.__setitem__(99, 1))[0],
         "0" in dir(made),
     ]
 

@@ -80,6 +80,24 @@ def test_what_is_made(program):
         assert str(ours) == str(theirs)
 
 
+@pytest.mark.filterwarnings("ignore:TypedStorage is deprecated")
+@pytest.mark.parametrize("kind", ["Tensor", "FloatTensor", "LongTensor", "new"])
+@pytest.mark.parametrize("storage", ["FloatStorage", "LongStorage", "untyped"])
+def test_memory_is_that_of_the_given_storage(kind, storage):
+    found = []
+    for t in (torch, pt):
+        given = t.ones(4)
+        held = given.untyped_storage() if storage == "untyped" else getattr(t, storage)([1, 2])
+        make = given.new if kind == "new" else getattr(t, kind)
+        it = outcome(make, held)
+        found.append(str(it) if isinstance(it, Exception) else (it.tolist(), str(it.dtype)))
+        if storage == "untyped":
+            it.zero_()
+            assert not given.any()
+        assert isinstance(outcome(make, held, 3), TypeError)
+    assert found[0] == found[1]
+
+
 @pytest.mark.parametrize("kind", ["Tensor", "FloatTensor", "new"])
 def test_memory_is_that_of_the_given_tensor(kind):
     for t in (torch, pt):
