@@ -333,9 +333,9 @@ def _bound(value: Any) -> int:
 
 
 def _as_index(values: Any, like: Tensor) -> Tensor:
+    """A mask as it is, other numbers as positions, whatever their dtype, as in PyTorch."""
     found = tensor(values, device=like._device)
-    named_none = not found.numel() and found._dtype not in _MASKS
-    return found.to(int64) if named_none else found
+    return found if found._dtype in _MASKS else found.to(int64)
 
 
 def delitem(self: Tensor, index: Any) -> None:

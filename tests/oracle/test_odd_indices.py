@@ -54,6 +54,24 @@ def test_lists(call):
     both(call)
 
 
+OF_DTYPES = {
+    "tensors": lambda lib, x, d: x[lib.tensor([1, 0, 1]).to(getattr(lib, d))],
+    "written tensors": lambda lib, x, d: x.index_put(
+        (lib.tensor([1, 0]).to(getattr(lib, d)),), x[:2]
+    ),
+    "arrays": lambda lib, x, d: x[np.array([1, 0]).astype(d)],
+    "written arrays": lambda lib, x, d: (x.__setitem__(np.array([1, 0]).astype(d), x[:1]), x),
+    "lists": lambda lib, x, d: x[np.array([1, 0]).astype(d).tolist()],
+}
+
+
+@pytest.mark.parametrize("d", ["int8", "int16", "int32", "int64", "uint16", "float32", "bool"])
+@pytest.mark.parametrize("call", OF_DTYPES)
+def test_positions_of_dtypes(call, d):
+    """Tensors must be of few dtypes; of arrays and lists all numbers are positions."""
+    both(lambda lib, x: OF_DTYPES[call](lib, x, d))
+
+
 @pytest.mark.parametrize("index", [[[0, 1], [1, 0]], [torch.tensor(1), 0], [slice(0, 1)], [None]])
 def test_a_list_that_stands_for_a_tuple_warns(index):
     x = torch.zeros(2, 3)

@@ -13,7 +13,7 @@ from ...opdefs import rules
 from ...opdefs.define import EVERYWHERE, op, public
 from ...opdefs.packets import front
 from ...tensors.tensor import Tensor
-from ...values.dtypes import BOOL, bool_, int64, uint8
+from ...values.dtypes import BOOL, bool_, int32, int64, uint8
 from ...values.shapes import Shape, broadcast_all, broadcast_or_none, numel, show
 
 Indices = Sequence[Tensor | None]
@@ -69,7 +69,7 @@ def integer_indices(self: Tensor, indices: Indices) -> list[Tensor | None]:
                         f"shape of the indexed tensor {show(self._shape)} at index {at}"
                     )
             out += t.nonzero().unbind(1)
-        elif t._dtype.category > 1:
+        elif t._dtype is not int64 and t._dtype is not int32:
             raise IndexError(
                 f"tensors used as indices must be long, int, byte or bool tensors, got {t._dtype}"
             )
