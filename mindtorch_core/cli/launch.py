@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -20,7 +19,7 @@ from pathlib import Path
 from types import FrameType
 from typing import IO, Final
 
-from ..communication.launchers import mpiexec, replaces
+from ..communication.launchers import free_port, mpiexec, replaces
 from .logs import NO_LOGS, Logs
 from .outputs import Output
 from .rank import ERRORS, GRACE, end_with_parent, has_gone, note_end
@@ -265,15 +264,13 @@ def _how(status: int) -> str:
 
 def _variables(count: int, env: Mapping[str, str]) -> dict[str, str]:
     """What torchrun tells each process, but for its rank, unless the environment says it."""
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        port = probe.getsockname()[1]
     number = str(count)
     return {
         "PYTHONUNBUFFERED": "1",
         **({"OMP_NUM_THREADS": "1"} if count > 1 else {}),
         "ROLE_NAME": "default",
         "MASTER_ADDR": "127.0.0.1",
-        "MASTER_PORT": str(port),
+        "MASTER_PORT": str(free_port()),
         "TORCHELASTIC_RUN_ID": "none",
     } | dict(env) | {
         "WORLD_SIZE": number,

@@ -1,14 +1,17 @@
-"""The machine's launcher of MPI processes."""
+"""What starts processes of a job here: the machine's launcher of MPI, and a port for them to meet."""
 
 from __future__ import annotations
 
 import os
+import secrets
 import shutil
+import socket
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
-__all__ = ["mpiexec", "replaces"]
+__all__ = ["free_port", "mpiexec", "replaces"]
 
 
 def mpiexec(*, replaces: bool = False) -> list[str]:
@@ -42,3 +45,15 @@ def replaces() -> bool:
         return False
     told = subprocess.run([str(beside)], capture_output=True, text=True, check=False).stdout
     return any("FT MPI" in line and "yes" in line.lower() for line in told.splitlines())
+
+
+def free_port() -> int:
+    """A port of this machine at which nobody listens, for a store that a rank is going to serve.
+
+    It is below those that systems give to outgoing connections, of which one could take it meanwhile.
+    """
+    ports = [20_000 + secrets.randbelow(12_000) for _ in range(64)]
+    for port in (*ports, 0):
+        with suppress(OSError), socket.create_server(("127.0.0.1", port)) as probe:
+            return int(probe.getsockname()[1])
+    raise OSError("no port is free on 127.0.0.1")

@@ -18,7 +18,7 @@ SHOWN: Final[list[Callable[[str], str]]] = []
 
 
 def nearest(name: str, names: Iterable[str]) -> list[str]:
-    """Up to three names that resemble an unknown one, the best first.
+    """Up to three names that resemble an unknown one, the best first; private ones for private ones only.
 
     Of those that resemble it equally, names that begin as it does come first: ``ad`` is rather
     ``add`` than ``pad``.
@@ -30,7 +30,8 @@ def nearest(name: str, names: Iterable[str]) -> list[str]:
         same = itertools.takewhile(lambda pair: pair[0] == pair[1], zip(each, name, strict=False))
         return -alike, -len(list(same))
 
-    return sorted(difflib.get_close_matches(name, list(names), n=10), key=rank)[:3]
+    known = [each for each in names if each[:1] != "_" or name[:1] == "_"]
+    return sorted(difflib.get_close_matches(name, known, n=10), key=rank)[:3]
 
 
 # What an argument is called elsewhere, where that resembles nothing here.

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
+from ..gradients.grad_mode import is_inference_mode_enabled
 from ..opdefs.torch_ops import OpOverload, ops
 from ..tensors.tensor import Tensor
-from ..values.shapes import is_contiguous
 
 __all__ = ["WHOLE", "shown"]
 
@@ -97,16 +97,9 @@ def _in_one_dtype(func: OpOverload, args: Args, kwargs: dict[str, Any]) -> Shown
     """For a softmax, whose kernel takes no dtype."""
     values = dict(zip(("self", "dim", "dtype"), args, strict=False)) | kwargs
     name = f"_{func.overloadpacket.__name__}.default"
-    if values.get("dtype") is not None:
+    if values.get("dtype") is not None or is_inference_mode_enabled():
         return None
     return name, (values["self"], values["dim"], False), {}
-
-
-def _reshaped(_: OpOverload, args: Args, kwargs: dict[str, Any]) -> Shown | None:
-    """For a change of shape, which is a view where the memory allows one."""
-    if kwargs or not is_contiguous(args[0]._shape, args[0]._geometry()[0]):
-        return None
-    return "view.default", args, kwargs
 
 
 def _counted(_: OpOverload, args: Args, kwargs: dict[str, Any]) -> Shown | None:
@@ -143,7 +136,6 @@ _SHOWN: Final[dict[str, Callable[[OpOverload, Args, dict[str, Any]], Shown | Non
     "aten::matmul": _product,
     "aten::softmax": _in_one_dtype,
     "aten::log_softmax": _in_one_dtype,
-    "aten::reshape": _reshaped,
     "aten::arange.start": _counted,
     "aten::sort.stable": _ordered,
     "aten::bernoulli_p_": _named("bernoulli_.float"),

@@ -77,8 +77,6 @@ torch.where(x > 1, x, x)
 torch.mm(x, z)
 (x * 0).softmax(1)
 (x * 0).log_softmax(dim=-1)
-x.reshape(-1)
-x.reshape(4, 3)
 torch.arange(5)
 torch.arange(2.0, 5.0)
 x.sort()[0]

@@ -228,6 +228,7 @@ def _nll_backward(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> A
 
 _RULES: Final = {
     "log_softmax": _log_softmax,
+    "_log_softmax": _log_softmax,
     "_log_softmax_backward_data": _log_softmax_backward,
     "nll_loss_forward": _nll,
     "nll_loss_backward": _nll_backward,

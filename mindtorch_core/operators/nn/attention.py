@@ -9,6 +9,7 @@ from ...dispatch.functions import fn
 from ...opdefs.define import op
 from ...tensors.tensor import Tensor
 from ...values.dtypes import COMPLEX, FLOATING, bool_
+from ...values.memory_formats import contiguous_format
 from ..elementwise.composed import widened
 from .device_attention import by_device, served_by_device
 from .fused_attention import fusable
@@ -154,7 +155,8 @@ def _fused(
     found = fn._scaled_dot_product_flash_attention_for_cpu(
         q, k, v, 0.0, causal, attn_mask=seen, scale=scale
     )[0]
-    return found.squeeze(0).contiguous() if single else found
+    # A copy: what PyTorch's products make of three dimensions may be written before backward.
+    return found.squeeze(0).clone(memory_format=contiguous_format) if single else found
 
 
 def _divides(t: Any, q: Any) -> bool:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-import socket
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from ....communication.launchers import free_port
 from ....multiprocessing.spawn import ProcessException, start_processes
 from ....serialization import load, save
 from ..elastic.multiprocessing.errors import ChildFailedError, ProcessFailure, record
@@ -105,8 +105,7 @@ class elastic_launch:
         config = self._config
         host, _, port = config.rdzv_endpoint.rpartition(":")
         if not port or not int(port):
-            with socket.create_server(("127.0.0.1", 0)) as probe:
-                port = str(probe.getsockname()[1])
+            port = str(free_port())
         count = str(config.nproc_per_node)
         return {
             "WORLD_SIZE": count,
