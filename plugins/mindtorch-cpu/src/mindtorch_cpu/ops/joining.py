@@ -28,22 +28,17 @@ def cat(tensors: Any, dim: int = 0) -> Any:
         return _cat_mixed(tensors, dim)
     arrays = [t.raw_data for t in tensors]
     first = arrays[0]
-    steps, some = first.strides, first.size >= SOME and many(first)
-    lies = contiguous_format
-    if len(steps) > 3 and steps[1] <= steps[-1]:
-        lies = format_of_all(tensors)
+    large = first.size >= SOME and many(first)
     try:
-        data = _joined(arrays, dim, lies) if some else np.concatenate(arrays, dim)
+        data = _joined(tensors, arrays, dim) if large else np.concatenate(arrays, dim)
     except (ValueError, TypeError, IndexError):
         data = None  # so that the rule's error comes without NumPy's
     if data is None or data.dtype is not first.dtype:  # promoted: PyTorch's rules may differ
         return _cat_mixed(tensors, dim)
     shape = data.shape
-    if len(shape) > 1:
-        if lies is contiguous_format:
-            data = row_major(data)
-        elif not some:
-            data = relaid(data, None, lies)
+    if len(shape) > 1 and not large:
+        lies = _format(tensors, first)
+        data = row_major(data) if lies is contiguous_format else relaid(data, None, lies)
     r = fresh()
     r.raw_data = data
     r.raw_shape = shape
@@ -57,8 +52,15 @@ def cat(tensors: Any, dim: int = 0) -> Any:
     return r
 
 
-def _joined(arrays: Any, dim: int, lies: Any) -> Any:
-    """Many elements one after another in a memory format, in memory that is there already.
+def _format(tensors: Any, first: Any) -> Any:
+    """The memory format of tensors one after another, of which the first one's array is given."""
+    steps = first.strides
+    images = len(steps) > 3 and steps[1] <= steps[-1]
+    return format_of_all(tensors) if images else contiguous_format
+
+
+def _joined(tensors: Any, arrays: Any, dim: int) -> Any:
+    """Many elements one after another, in memory that is there already.
 
     Raises:
         IndexError: for a dimension out of range.
@@ -66,10 +68,14 @@ def _joined(arrays: Any, dim: int, lies: Any) -> Any:
     """
     shape, d = list(arrays[0].shape), arrays[0].dtype
     if any(a.dtype is not d for a in arrays):
-        return np.concatenate(arrays, dim)
+        raise ValueError("one array is not of the dtype of the others")
     shape[dim] = sum(a.shape[dim] for a in arrays)
-    whole = tuple(shape)
-    out = room(whole, format_strides(whole, lies), d) if lies.order else POOL.empty(whole, d)
+    whole, lies = tuple(shape), _format(tensors, arrays[0])
+    out = (
+        POOL.empty(whole, d)
+        if lies is contiguous_format
+        else room(whole, format_strides(whole, lies), d)
+    )
     return np.concatenate(arrays, dim, out)
 
 

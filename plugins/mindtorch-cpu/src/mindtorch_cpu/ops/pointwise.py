@@ -244,7 +244,8 @@ def binary(
             data = large(ufunc, result or d, a, b)
         shape = data.shape
         if len(shape) > 1 and (
-            not self.raw_data.flags.c_contiguous or (a.shape != b.shape and kind not in numbers)
+            not self.raw_data.flags.c_contiguous
+            or (kind not in numbers and (kind is not Tensor or self.raw_shape != other.raw_shape))
         ):
             data = as_operands_lie(data, self, other)
         d = d if result is None else result
