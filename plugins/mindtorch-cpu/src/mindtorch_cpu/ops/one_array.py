@@ -58,7 +58,7 @@ def activation(
         if a.size >= FEWEST and (fits is None or fits(a, wide, *args, **kwargs)):
             data = compiled(a, wide, args, kwargs)
             if data is not None:
-                return data
+                return data if a.flags.c_contiguous else in_common_order(data, a)
         if d in WIDER:
             a = converted(a, WIDER[d])
 
