@@ -13,6 +13,7 @@ if "mindtorch" not in torch.__version__:
 pytest.importorskip("mpi4py", reason="wants mindtorch-mpi: see `nox -s programs-distributed`")
 
 ACCELERATE = """
+import os
 import sys
 import torch
 from accelerate import Accelerator, debug_launcher, notebook_launcher
@@ -32,7 +33,8 @@ def main():
         optimizer.zero_grad()
     assert accelerator.gather(loss.detach()[None]).shape == (2,)
     weight = accelerator.unwrap_model(model).weight.tolist()
-    print("rank", accelerator.process_index, "of", accelerator.num_processes, "has", weight, flush=True)
+    said = f"rank {accelerator.process_index} of {accelerator.num_processes} has {weight}\\n"
+    os.write(1, said.encode())  # at once: the processes share the pipe
 
 if __name__ == "__main__":
     if sys.argv[1] == "debug":
@@ -44,6 +46,7 @@ if __name__ == "__main__":
 """
 
 LIGHTNING = """
+import os
 import sys
 import lightning
 import torch
@@ -71,7 +74,8 @@ if __name__ == "__main__":
     )
     model = Model()
     trainer.fit(model, torch.utils.data.DataLoader(data, batch_size=4))
-    print("rank", trainer.global_rank, "of", trainer.world_size, "has", model.layer.weight.tolist(), flush=True)
+    said = f"rank {trainer.global_rank} of {trainer.world_size} has {model.layer.weight.tolist()}\\n"
+    os.write(1, said.encode())  # at once: the processes share the pipe
 """
 TORCHRUN = ["-m", "torch.distributed.run", "--nproc-per-node=2"]
 
