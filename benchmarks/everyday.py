@@ -79,6 +79,19 @@ def least(calls: Sequence[Callable[[], object]], rounds: int) -> list[float]:
     return [t * 1e6 for t in best]
 
 
+def show(found: list[tuple[float, str, float, float]], limits: Sequence[int], shown: int) -> None:
+    """Print ratios, calls and microseconds here and there: the dearest, and what is said of all."""
+    found = sorted(found, reverse=True)
+    mean = math.exp(sum(math.log(ratio) for ratio, *_ in found) / max(len(found), 1))
+    for limit in limits:
+        print(f"above {limit}: {sum(ratio > limit for ratio, *_ in found)} of {len(found)}")
+    print(f"geometric mean of here / torch: {mean:.2f}\n")
+    width = max((len(call) for _, call, *_ in found[:shown]), default=0) + 2
+    print(f"{'':{width}}{'here':>9}{'torch':>9}{'here / torch':>14}")
+    for ratio, call, here, there in found[:shown]:
+        print(f"{call:{width}}{here:9.2f}{there:9.2f}{ratio:14.2f}")
+
+
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
@@ -98,14 +111,7 @@ def main() -> None:
         both = [operands(lib, lib.nn.functional) for lib in (torch, pt)]
         here, there = least([eval(f"lambda: {call}", names) for names in both], options.rounds)
         found.append((here / there, call, here, there))
-    found.sort(reverse=True)
-    mean = math.exp(sum(math.log(ratio) for ratio, *_ in found) / max(len(found), 1))
-    for limit in (2, 3, 5):
-        print(f"above {limit}: {sum(ratio > limit for ratio, *_ in found)} of {len(found)}")
-    print(f"geometric mean of here / torch: {mean:.2f}\n")
-    print(f"{'':48}{'here':>9}{'torch':>9}{'here / torch':>14}")
-    for ratio, call, here, there in found[: options.shown]:
-        print(f"{call:48}{here:9.2f}{there:9.2f}{ratio:14.2f}")
+    show(found, (2, 3, 5), options.shown)
 
 
 if __name__ == "__main__":

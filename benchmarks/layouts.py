@@ -11,13 +11,12 @@ such calls stand out here.
 from __future__ import annotations
 
 import argparse
-import math
 import time
 import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from everyday import least
+from everyday import least, show
 
 DTYPES = ("float32", "float64", "float16", "bfloat16", "int64", "uint8", "bool", "complex64")
 # What is made of a row-major square.
@@ -99,14 +98,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=20)
     options = parser.parse_args()
     warnings.simplefilter("ignore")
-    found = sorted(measured(options.parts, options.rounds), reverse=True)
-    mean = math.exp(sum(math.log(ratio) for ratio, *_ in found) / max(len(found), 1))
-    for limit in (3, 6, 15):
-        print(f"above {limit}: {sum(ratio > limit for ratio, *_ in found)} of {len(found)}")
-    print(f"geometric mean of here / torch: {mean:.2f}\n")
-    print(f"{'':64}{'here':>9}{'torch':>9}{'here / torch':>14}")
-    for ratio, name, here, there in found[: options.shown]:
-        print(f"{name:64}{here:9.2f}{there:9.2f}{ratio:14.2f}")
+    show([*measured(options.parts, options.rounds)], (3, 6, 15), options.shown)
 
 
 if __name__ == "__main__":

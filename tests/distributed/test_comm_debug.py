@@ -2,8 +2,6 @@
 
 import importlib.util
 import json
-import subprocess
-import sys
 import threading
 from pathlib import Path
 
@@ -16,19 +14,7 @@ from mindtorch_core.distributed.tensor.debug import CommDebugMode, visualize_sha
 PROGRAM = Path(__file__).parent / "programs" / "comm_counts.py"
 
 
-def printed(*command):
-    done = subprocess.run(
-        [sys.executable, *map(str, command)],
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout.splitlines()
-
-
-def test_it_counts_what_it_counts_in_pytorch(tmp_path):
+def test_it_counts_what_it_counts_in_pytorch(printed, tmp_path):
     pytest.importorskip("torch")
     pytest.importorskip("mindtorch_nn")
     line = [PROGRAM, tmp_path, *(["tables"] if importlib.util.find_spec("tabulate") else [])]

@@ -1,7 +1,5 @@
 """The backend ``fake``: one process as one of many ranks, beside PyTorch's."""
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -12,19 +10,7 @@ from mindtorch_core import distributed as dist
 PROGRAM = Path(__file__).parent / "programs" / "fake_calls.py"
 
 
-def printed(*command):
-    done = subprocess.run(
-        [sys.executable, *map(str, command)],
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout
-
-
-def test_calls_give_what_they_give_in_pytorch():
+def test_calls_give_what_they_give_in_pytorch(printed):
     pytest.importorskip("torch")
     pytest.importorskip("mindtorch_nn")
     assert printed("-m", "mindtorch_core", "run", PROGRAM) == printed(PROGRAM)

@@ -1,7 +1,5 @@
 """`torch.distributed.optim._NamedOptimizer`, beside PyTorch's."""
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -11,19 +9,7 @@ import mindtorch_core as torch
 PROGRAM = Path(__file__).parent / "programs" / "named_optimizer.py"
 
 
-def printed(*command):
-    done = subprocess.run(
-        [sys.executable, *map(str, command)],
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout.splitlines()
-
-
-def test_it_tells_and_takes_what_pytorchs_does():
+def test_it_tells_and_takes_what_pytorchs_does(printed):
     pytest.importorskip("torch")
     pytest.importorskip("mindtorch_nn")
     assert printed("-m", "mindtorch_core", "run", PROGRAM) == printed(PROGRAM)
