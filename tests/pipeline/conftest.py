@@ -1,5 +1,10 @@
 """What all tests on pipelines need."""
 
+import json
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 
 from mindtorch_core.backend import PROGRAMS
@@ -23,3 +28,20 @@ def way(request, monkeypatch):
         PROGRAMS.forget("cpu")
     else:
         yield
+
+
+@pytest.fixture(scope="session")
+def of_pytorch():
+    """Runs a program in a process of its own, with this folder's path, and reads what it prints last as JSON.
+
+    PyTorch's compiler changes how an interpreter counts references, so that it is asked in another one.
+    """
+    pytest.importorskip("torch")
+
+    def run(program):
+        command = [sys.executable, "-c", program, str(Path(__file__).parent)]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
+        assert done.returncode == 0, done.stderr
+        return json.loads(done.stdout.splitlines()[-1])
+
+    return run

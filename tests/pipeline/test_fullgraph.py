@@ -1,10 +1,5 @@
 """What `torch.compile(fullgraph=True)` takes as one graph: what PyTorch does."""
 
-import json
-import subprocess
-import sys
-from pathlib import Path
-
 import pytest
 
 import mindtorch_core as mt
@@ -127,13 +122,9 @@ print(json.dumps(found))
 
 
 @pytest.fixture(scope="module")
-def theirs():
+def theirs(of_pytorch):
     """What PyTorch makes of all functions, or "refused"."""
-    pytest.importorskip("torch")
-    command = [sys.executable, "-c", ASK, str(Path(__file__).parent)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout.splitlines()[-1])
+    return of_pytorch(ASK)
 
 
 @pytest.mark.parametrize("name", [*WHOLE, *BROKEN])

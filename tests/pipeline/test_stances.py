@@ -1,9 +1,6 @@
 """What `torch.compiler.set_stance` changes: what it changes in PyTorch."""
 
 import json
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
 
@@ -70,12 +67,8 @@ print(json.dumps(found))
 
 
 @pytest.fixture(scope="module")
-def theirs():
-    pytest.importorskip("torch")
-    command = [sys.executable, "-c", ASK, str(Path(__file__).parent)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout.splitlines()[-1])
+def theirs(of_pytorch):
+    return of_pytorch(ASK)
 
 
 @pytest.mark.parametrize("case", range(len(CASES)), ids=["-".join(c) for c in CASES])
