@@ -192,11 +192,12 @@ RANGES = (
 )  # fmt: skip
 
 
+@pytest.mark.parametrize("rows", [6, 140])
 @pytest.mark.parametrize("d", ["float32", "float64"])
 @pytest.mark.parametrize("limits", RANGES, ids=str)
-def test_limits(by_kernels, limits, d):
+def test_limits(by_kernels, limits, d, rows):
     pytorch = pytest.importorskip("torch")
-    drawn = np.random.default_rng(0).standard_normal((140, 150))
+    drawn = np.random.default_rng(0).standard_normal((rows, 150))
     drawn[0, :4] = 0.0, -0.0, np.nan, np.inf
     for view in VIEWS:
         found = []
@@ -207,3 +208,38 @@ def test_limits(by_kernels, limits, d):
             assert v.clamp_(*limits) is v
             found.append((repr(made.tolist()), made.stride(), repr(x.tolist())))
         assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("d", ["float16", "bfloat16"])
+def test_powers_of_halves(by_kernels, d):
+    pytorch = pytest.importorskip("torch")
+    for exponent in (2, 2.0, 3, 0.5):
+        found, wanted = (
+            (lib.arange(6000) % 60).to(getattr(lib, d)) ** exponent for lib in (torch, pytorch)
+        )
+        assert found.tolist() == wanted.tolist()
+
+
+@pytest.mark.parametrize("others", ["float64", "int64", "bool", "bfloat16"])
+def test_many_elements_of_two_dtypes_one_after_another(others):
+    pytorch = pytest.importorskip("torch")
+    for turned in (False, True):
+        made = []
+        for lib in (torch, pytorch):
+            x = lib.arange(6000.0).reshape(60, 100)
+            y = (lib.arange(6000).reshape(60, 100) % 3).to(getattr(lib, others))
+            made += [lib.cat((y, x) if turned else (x, y), 1)]
+        assert str(made[0].dtype) == str(made[1].dtype)
+        assert made[0].tolist() == made[1].tolist()
+
+
+def test_dimensions_of_size_1_lie_as_they_did(by_kernels):
+    pytorch = pytest.importorskip("torch")
+
+    def strides(lib):
+        for shape, order in (((1, 64, 80), (1, 2, 0)), ((40, 1, 90, 2), (3, 1, 0, 2))):
+            x = lib.ones(shape).permute(order)
+            for name in ("silu", "gelu", "elu", "hardswish", "softplus"):
+                yield getattr(lib.nn.functional, name)(x).stride()
+
+    assert [*strides(torch)] == [*strides(pytorch)]
