@@ -170,14 +170,19 @@ def barriers(rank: int, size: int) -> None:
     store = default_group().store
     others = [f"barrier/{n}/{r}" for n in range(5) for r in range(size - 1)]
     for n in range(5):
-        comes = f"barrier/{n}/last"
-        if rank == size - 1:  # when the others are there
+        comes, left = f"barrier/{n}/last", f"barrier/{n}/left"
+        if rank == size - 1:  # the others are there, and had time to leave without it
             store.wait(others[n * rank : (n + 1) * rank], default_group().timeout)
+            end = time.monotonic() + 0.05 * 2**n
+            while not store.check([left]) and time.monotonic() < end:
+                time.sleep(0.002)
             store.set(comes, "")
         else:
             store.set(others[n * (size - 1) + rank], "")
         dist.barrier()
-        if not store.check([comes]):
+        came = store.check([comes])
+        store.set(left, "")
+        if not came:
             raise AssertionError(
                 f"rank {rank} has left barrier {n}, to which rank {size - 1} has not come"
             )

@@ -11,6 +11,7 @@ import pytest
 import mindtorch_core as torch
 from mindtorch_core.nn import functional as F
 from mindtorch_cpu import blas
+from mindtorch_cpu.memory_pool import POOL
 from mindtorch_cpu.native.compiler import has_pairs
 from mindtorch_cpu.native.synchronous import available
 from mindtorch_cpu.ops import bfloat_products, linalg
@@ -225,10 +226,11 @@ def test_the_bits_do_not_depend_on_threads(d):
 
 
 def test_half_precision_makes_no_whole_copies():
-    """Blocks of the operands are widened: memory for them does not grow with the matrices."""
+    """Blocks of the operands are widened: whole in float32 there is neither they nor the result."""
     a = torch.zeros(3000, 2000, dtype=torch.bfloat16)
     b = torch.zeros(2000, 3000, dtype=torch.bfloat16)
-    a[:2] @ b  # modules that the first product loads are not its memory
+    a @ b  # modules and kernels that the first one of this size loads are not its memory
+    POOL.empty_cache()
     tracemalloc.start()
     try:
         made = a @ b
@@ -236,7 +238,7 @@ def test_half_precision_makes_no_whole_copies():
     finally:
         tracemalloc.stop()
     result = made.numel() * 2
-    assert peak - result < 24 << 20  # both whole and a result in float32 are 84 MiB
+    assert peak - result < 32 << 20  # the two whole are 48 MiB in float32, with the result 84
 
 
 @pytest.mark.parametrize("d", HALVES)
