@@ -196,7 +196,7 @@ class Known:
     """
 
     __slots__ = (
-        "_again", "_apart", "_of_made", "_seen", "alone", "blank", "default", "device", "first",
+        "_again", "_apart", "_last", "_of_made", "_seen", "alone", "blank", "default", "device", "first",
         "guards", "hidden", "identities", "inputs", "kinds", "made", "nbytes", "next_part", "next_time",
         "no_numbers", "nowhere", "part", "reads_before", "ready", "sharing", "shown", "size", "spare",
         "views", "written",
@@ -246,6 +246,7 @@ class Known:
             walk.place(self, found)
         self.identities = Identities.of(found)
         self._seen: dict[tuple[Any, ...], tuple[int, ...]] = {}
+        self._last: tuple[list[Any], tuple[int, ...]] = [None], ()  # counts, and what they say
         self._of_made = getter(self.made)
 
     def _chain(self, entries: Sequence[Entry], found: Description) -> Expected:
@@ -358,19 +359,24 @@ class Known:
 
     def seen(self, values: list[Any]) -> tuple[int, ...]:
         """Places of what was made that somebody refers to, to itself or its storage."""
-        made = self._of_made(values)
-        # What the same counts say is known.
-        storages = [t._storage for t in made]
-        counts: tuple[Any, ...] = (*map(_getrefcount, made), *map(_getrefcount, storages))
-        del made, storages
+        # A loop, as its calls are the cheapest; what the same counts say is known.
+        counts: list[Any] = []
+        t = None
+        for t in self._of_made(values):
+            counts.append(_getrefcount(t))
+            counts.append(_getrefcount(t._storage))
         if self.hidden:
-            counts += tuple([values[n].__class__ for n in self.hidden])
-        found = self._seen.get(counts)
-        if found is None:
+            counts += [values[n].__class__ for n in self.hidden]
+        last, found = self._last
+        if counts == last:
+            return found
+        t = None  # `_look` counts as well
+        if (key := tuple(counts)) not in self._seen:
             if len(self._seen) >= _COUNTED:
                 self._seen.clear()
-            found = self._seen[counts] = self._look(values)
-        return found
+            self._seen[key] = self._look(values)
+        self._last = counts, self._seen[key]
+        return self._last[1]
 
     def _look(self, values: list[Any]) -> tuple[int, ...]:
         """The same, found place by place."""
