@@ -21,7 +21,7 @@ from ..dispatch.written import written, written_places
 from ..tensors.autograd_state import INFERENCE
 from ..tensors.tensor import Tensor
 from ..values.overlap import refuse_partners
-from .inplace import IN_INFERENCE, refuse_overlap, traits
+from .versions import IN_INFERENCE, refuse_overlap, traits
 
 __all__ = ["install", "is_inference", "refuse_saving"]
 

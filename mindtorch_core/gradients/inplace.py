@@ -1,4 +1,4 @@
-"""In-place ops: version counters, and history when the changed tensor is a view.
+"""History of tensors that are changed in place, views among them.
 
 A recorded in-place op replaces the tensor's history by its own node. If the tensor is a view, the
 history that changes is its base's: the base gets a `CopySlices` node, which hands the view's part
@@ -8,21 +8,16 @@ history "a strided part of the base as it is now".
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 from weakref import ref
 
-from ..dispatch.entry import Kernel, OpEntry
 from ..dispatch.functions import fn
-from ..dispatch.keys import AUTOGRAD, CONJUGATE, NEGATIVE, UNRESOLVED, is_recording
-from ..dispatch.opdef import OpDef
-from ..dispatch.written import Place, written, written_places
+from ..dispatch.keys import AUTOGRAD, CONJUGATE, NEGATIVE, UNRESOLVED
 from ..tensors.autograd_state import AutogradMeta
-from ..tensors.storage import Storage
 from ..tensors.tensor import Tensor
 from ..values.devices import TABLE
 from ..values.dtypes import dtype as DType
-from ..values.overlap import Geometry, refuse_partners, refuse_repeats
+from ..values.overlap import Geometry
 from .formulas import as_strided_backward
 from .hooks import move_kept
 from .node import Error, Node, freed_error, short_name
@@ -33,129 +28,7 @@ __all__ = [
     "rebase",
     "refresh_views",
     "refuse_leaves",
-    "version_kernel",
 ]
-
-# Name of the attribute of views that inference mode made of tensors that require grad.
-IN_INFERENCE: Final = "_made_in_inference_mode"
-
-
-def version_kernel(
-    entry: OpEntry, below_mask: int, resolve: Callable[[int], Kernel]
-) -> Kernel | None:
-    """What ADInplaceOrView runs: bump the version of what an op writes. None for other ops."""
-    schema = entry.schema
-    if schema is None or not schema.is_mutable:
-        return None
-    below = resolve(below_mask)
-    places = written_places(schema)
-    first = schema.arguments[0]
-    if places != ((0, first.name),) or first.is_list or first.optional:
-        return _writing_several(below, places, ours=entry.definition is not None)
-    d = traits(entry)
-    copies = d is not None and d.traits.copies
-    # Ops with formulas of their own; what others are made of checks its own arguments.
-    elementwise = d is not None and d.grad is not None and not d.traits.fills
-
-    def writing(self: Tensor, *args: Any, **kwargs: Any) -> Any:
-        s = self._storage
-        if s is not None and s.views is not None:
-            if self._base is not None:
-                if copies and _is_same(self, args[0]):  # nothing to do, but counted
-                    s.version += 1
-                    return self
-                refuse_views(entry, self)
-            else:  # it may show a view's elements, as what `detach` gives does
-                refuse_overlap(entry, self)
-            if elementwise:
-                refuse_partners(self, args, UNRESOLVED)
-        before = 0 if s is None else s.version
-        try:
-            result = below(self, *args, **kwargs)
-            s = self._storage
-            if s is None:
-                s = self._own_storage()
-        except Exception:
-            raise
-        except BaseException:  # an interrupt, which may have come when all was written
-            self._own_storage().version += 1
-            raise
-        if s.version == before or d is None:
-            # Else the ops that an op of the core is made of have counted. What third parties' ops
-            # do inside is counted as well as the ops themselves, as in PyTorch.
-            s.version += 1
-        return result
-
-    return writing
-
-
-def _writing_several(below: Kernel, places: tuple[Place, ...], *, ours: bool) -> Kernel:
-    """`version_kernel` of ops that write other arguments than the first, or several, or lists."""
-
-    def writing(*args: Any, **kwargs: Any) -> Any:
-        storages = [t._own_storage() for t in written(places, args, kwargs)]
-        before = [s.version for s in storages]
-        try:
-            result = below(*args, **kwargs)
-        except Exception:
-            raise
-        except BaseException:  # as above
-            count(storages, before)
-            raise
-        count(storages, before)
-        return result
-
-    def count(storages: list[Storage], before: list[int]) -> None:
-        """Count one write; what third parties' ops do inside is counted as well."""
-        for s, version in zip(storages, before, strict=True):
-            s.version = (version if ours else s.version) + 1
-
-    return writing
-
-
-def _is_same(t: Tensor, other: Any) -> bool:
-    """Whether two tensors show the same memory in the same way."""
-    return t is other or (
-        isinstance(other, Tensor)
-        and t._storage is other._storage
-        and t._dtype is other._dtype
-        and Seen.by(t) == Seen.by(other)
-    )
-
-
-def refuse_views(entry: OpEntry, t: Tensor) -> None:
-    """Refuse to write views whose elements share memory, or whose base's history would miss it.
-
-    Raises:
-        RuntimeError: if ``t`` is such a view.
-    """
-    base = t._base
-    differs = base is not None and (base._keys & ~t._keys) & AUTOGRAD and t._dtype.category > 1
-    if differs and is_recording():
-        inference = IN_INFERENCE in vars(t)
-        raise RuntimeError(
-            f"A view was created in {'inference' if inference else 'no_grad'} mode and is being modified "
-            f"inplace {'in normal mode' if inference else 'with grad mode enabled'}. Make the view "
-            f"where gradients are enabled, or change it under torch.no_grad()."
-        )
-    refuse_overlap(entry, t)
-
-
-def traits(entry: OpEntry) -> OpDef | None:
-    """The definition that says what an op does: an in-place variant's is its op's."""
-    d = entry.definition
-    return d if d is None or d.functional is None else d.functional
-
-
-def refuse_overlap(entry: OpEntry, t: Tensor) -> None:
-    """Refuse to write tensors that show some element several times.
-
-    Raises:
-        RuntimeError: if ``t`` is one, and it matters to the op.
-    """
-    d = traits(entry)
-    if d is None or not d.traits.fills:
-        refuse_repeats(t)
 
 
 def refuse_leaves(t: Tensor) -> None:

@@ -20,7 +20,7 @@ from ..dispatch.registry import registry
 from ..dispatch.schema import OperatorSchema
 from ..tensors.autograd_state import INFERENCE, AutogradMeta
 from ..tensors.tensor import Tensor, make_tensor
-from . import fallback, inference, inplace, unresolved
+from . import fallback, inference, inplace, unresolved, versions
 from .compositions import is_decomposed, unrecorded
 from .derivative import Derivative, formula_needs
 from .hooks import move_kept
@@ -176,6 +176,6 @@ def install() -> None:
     """Serve the Autograd keys, ADInplaceOrView, Inference, Conjugate and Negative."""
     for key in (*AUTOGRAD_OF.values(), DispatchKey.AutogradOther, DispatchKey.AutogradNestedTensor):
         registry.wrappers[key] = autograd_kernel
-    registry.wrappers[ADINPLACE] = inplace.version_kernel
+    registry.wrappers[ADINPLACE] = versions.version_kernel
     inference.install()
     unresolved.install()
