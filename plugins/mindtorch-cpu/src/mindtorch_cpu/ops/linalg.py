@@ -76,7 +76,7 @@ def unrounded(a: Any, b: Any, d: Any) -> Any:
     if d.category == INTEGER:
         return row_major(whole_product(a, b))
     if b.ndim == 2 < a.ndim and a.size:  # one product of all rows, for which others are copied
-        found = _dot(for_blas(a.reshape(-1, a.shape[-1])), for_blas(b))
+        found = dot_of_matrices(for_blas(a.reshape(-1, a.shape[-1])), for_blas(b))
         return found.reshape(*a.shape[:-1], b.shape[1])
     if a.ndim > 2 and a.shape[:-2] == b.shape[:-2] and a.size and b.size:
         return _batches(for_blas(a), for_blas(b))
@@ -183,7 +183,7 @@ def _few_rows(a: Any, b: Any, out: Any) -> None:
     out[...] = found
 
 
-def _dot(a: Any, b: Any) -> Any:
+def dot_of_matrices(a: Any, b: Any) -> Any:
     """The product of two matrices; ``dot`` costs half of what ``matmul`` does on small ones.
 
     But where one of them is a single number it has BLAS scale the other, and 0 makes 0 of NaN there.
@@ -246,7 +246,7 @@ def matmul(self: Any, other: Any) -> Any:
             check("matmul", self, other)
         return wrap(product(a, b, d), d)
     if shape[1] == 1 or (size := shape[0] * along[1]) >= LARGE or size * shape[1] > TINY:
-        data = _dot(a, b)
+        data = dot_of_matrices(a, b)
     else:
         data = QUIET.__dict__["run"](a.dot, b)
     if data.__class__ is not ndarray:
@@ -277,7 +277,7 @@ def mm(self: Any, mat2: Any) -> Any:
         return wrap(product(a, b, d), d)
     if a.shape[1] != 1 and a.size * b.shape[1] <= TINY:
         return wrap(QUIET.__dict__["run"](a.dot, b), d)
-    return wrap(_dot(a, b), d)
+    return wrap(dot_of_matrices(a, b), d)
 
 
 @kernel("linear")
@@ -293,7 +293,7 @@ def linear(input: Any, weight: Any, bias: Any = None) -> Any:
     ):  # fmt: skip
         check("linear", input, weight, bias)
     usual = flat and d not in _UNUSUAL
-    out = _dot(a, w.T) if usual and len(shape) == 2 else unrounded(a, w.T, d)
+    out = dot_of_matrices(a, w.T) if usual and len(shape) == 2 else unrounded(a, w.T, d)
     if bias is not None:
         if bias.raw_dtype is d:
             added = cast(bias, float32) if d in _FLOAT8 else bias.raw_data
@@ -330,7 +330,7 @@ def addmm(self: Any, mat1: Any, mat2: Any, *, beta: Any = 1, alpha: Any = 1) -> 
     if d.category < FLOATING:
         check("addmm", self, mat1, mat2)
         alpha, beta = product_factor(alpha, d), product_factor(beta, d)
-    out = unrounded(a, b, d) if d in _UNUSUAL else _dot(a, b)
+    out = unrounded(a, b, d) if d in _UNUSUAL else dot_of_matrices(a, b)
     inner = float32 if d in _FLOAT8 else WIDER.get(d, d)  # these are rounded at the end
     if alpha != 1:
         QUIET.run(np.multiply, out, scalar(alpha, inner), out)

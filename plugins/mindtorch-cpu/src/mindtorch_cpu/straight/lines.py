@@ -26,6 +26,7 @@ from ..large import LARGE
 from ..memory_pool import LARGE as POOLED
 from ..memory_pool import POOL
 from .formulas import WITH_ZERO, formula_of, is_row_major, order_of
+from .functions import function_of
 from .runs import Run, refs, run_from
 
 __all__ = ["Writer"]
@@ -163,7 +164,7 @@ class Writer:
     def _instruction(self, at: int) -> None:
         instruction = self.program.instructions[at]
         self._at = at
-        if not (self._ufunc(instruction) or self._view(instruction)):
+        if not (self._ufunc(instruction) or self._function(instruction) or self._view(instruction)):
             self._kernel(instruction)
 
     def _run(self, first: int, run: Run) -> None:
@@ -231,6 +232,19 @@ class Writer:
             self._line(f"a{out} = {fn}({', '.join(given)})")
             self._arrays.add(out)
             self._made(out, f"a{out}")
+        return True
+
+    def _function(self, instruction: Instruction) -> bool:
+        """Write an op as the function of arrays that its kernel calls."""
+        found = function_of(self.program, instruction)
+        if found is None:
+            return False
+        given = ", ".join(map(self._array, found.operands))
+        (out,) = instruction.outs
+        assert out is not None
+        self._line(f"a{out} = {self._constant('c', found.function)}({given})")
+        self._arrays.add(out)
+        self._made(out, f"a{out}")
         return True
 
     def _view(self, instruction: Instruction) -> bool:

@@ -19,6 +19,9 @@ __all__ = ["Run", "refs", "run_from"]
 _NUMBERS: Final[dict[Any, int]] = {}
 # Calls of NumPy that one kernel replaces sooner, however few the elements.
 _MANY: Final = 3
+# What NumPy does in smaller steps than a processor can, and from how many elements that tells.
+_SLOW: Final = frozenset({"maximum", "minimum", "sqrt"})
+_SOME: Final = 1 << 10
 
 
 class Run(NamedTuple):
@@ -97,7 +100,7 @@ def run_from(program: Program, first: int) -> Run | None:
         into = (True, int(out)) if given else None
         steps.append(_Step(formula.name, formula.compute, tuple(operands), into))
         calls += formula.calls
-    if shape is None or calls < (2 if numel(shape[0]) >= FEWEST else _MANY):
+    if shape is None or not _pays(steps, calls, numel(shape[0])):
         return None
     inputs.sort(key=lambda i: not (i[0] and program.values[i[1]].shape == shape[0]))
     outputs = _used_elsewhere(program, first, first + len(steps), made)
@@ -107,6 +110,13 @@ def run_from(program: Program, first: int) -> Run | None:
     trace = _trace_of(steps, inputs, kept)
     writes = any(step.into is not None for step in steps)
     return Run(len(steps), int(result), tuple(inputs), outputs, writes, key, trace)
+
+
+def _pays(steps: Sequence[_Step], calls: int, elements: int) -> bool:
+    """Whether one kernel takes less time than NumPy's calls."""
+    if calls == 1:
+        return steps[0].name in _SLOW and elements >= _SOME
+    return calls >= (2 if elements >= FEWEST else _MANY)
 
 
 class _Touched:
