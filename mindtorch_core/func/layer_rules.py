@@ -224,7 +224,7 @@ def _nll_loss(
     scale = kept.to(self._dtype)
     if weight is not None:
         scale = scale * fn.index(weight, [safe])
-    losses, total = picked * scale, scale.sum()
+    losses, total = fn.where(kept, picked * scale, 0), scale.sum()
     if reduction == 0 and len(self._shape) == 2:
         return losses, fn.zeros_like(total)
     return (losses.sum() / total if reduction == 1 else losses.sum()), total

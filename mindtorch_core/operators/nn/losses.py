@@ -76,7 +76,8 @@ def _nll_parts(
         weights = kept.to(input._dtype)
     else:
         weights = weight.index_select(0, safe.reshape(-1)).view(safe._shape) * kept
-    return -picked * weights, weights
+    # What is ignored may be NaN or infinite.
+    return fn.where(kept, -picked * weights, 0), weights
 
 
 def _nll_forward(

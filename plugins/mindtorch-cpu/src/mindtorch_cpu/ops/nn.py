@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from ..arrays import QUIET, WIDER, wrap
 from ..register import composition_of, kernel
 
 _greatest: Any = np.maximum.reduce
+_added: Any = np.add.reduce
 _nll_forward: Any = composition_of("nll_loss_forward")
 _nll_backward: Any = composition_of("nll_loss_backward")
 
@@ -52,30 +54,46 @@ def _positions(input: Any, classes: Any) -> Any:
     return rows + classes * inner + np.arange(inner).reshape(classes.shape[1:])
 
 
+def _of_matrix(a: Any, classes: Any, ignore_index: int) -> Any:
+    """Position of each row's class in a row-major matrix; None for others, and where a row has none."""
+    if a.ndim != 2 or not a.flags.c_contiguous or not classes.size or classes.dtype != np.int64:
+        return None
+    count = a.shape[1]
+    if 0 <= ignore_index < count or _greatest(classes.view(np.uint64)) >= count:
+        return None
+    return _rows(len(a), count) + classes
+
+
+@lru_cache(maxsize=16)
+def _rows(count: int, width: int) -> Any:
+    """Where the rows of a matrix begin."""
+    return np.arange(0, count * width, width)
+
+
 @kernel("nll_loss_forward")
 def nll_loss_forward(self: Any, target: Any, weight: Any, reduction: int, ignore_index: int) -> Any:
     """Negative log likelihood and the total weight."""
     a, d = self.raw_data, self.raw_dtype
     if not _regular(self, target, weight, reduction):
         return _nll_forward(self, target, weight, reduction, ignore_index)
+    if reduction and weight is None and d not in WIDER:
+        places = _of_matrix(a, target.raw_data, ignore_index)
+        if places is not None:
+            loss, count = 0 - QUIET.run(_added, a.take(places)), a.dtype.type(len(places))
+            mean = loss / count if reduction == 1 else loss
+            return wrap(np.array(mean), d), wrap(np.array(count), d)
     classes, weights = _classes(a, target, weight, ignore_index)
     if d in WIDER:
         return _nll_forward(self, target, weight, reduction, ignore_index)
     run = QUIET.__dict__["run"]
-    picked = np.ascontiguousarray(a).reshape(-1).take(_positions(a, classes))
-    count = picked.size
-    if weights is not None:
-        picked = run(np.multiply, picked, weights)
-    total = np.array(count if weights is None else weights.sum(), a.dtype)
-    if not reduction:
-        loss = run(np.negative, picked)
-    else:
-        loss = run(
-            np.negative, np.add.reduce(picked, None) if count != 1 or picked.ndim else picked
-        )
-        if reduction == 1:
-            loss = run(np.divide, loss, total)
-    return wrap(loss, d), wrap(total, d)
+    losses = run(np.negative, np.ascontiguousarray(a).reshape(-1).take(_positions(a, classes)))
+    if weights is not None:  # what is ignored may be NaN or infinite
+        losses = np.where(target.raw_data == ignore_index, 0, run(np.multiply, losses, weights))
+    total = np.array(losses.size if weights is None else weights.sum(), a.dtype)
+    loss = losses if not reduction else run(_added, losses, None)
+    if reduction == 1:
+        loss = run(np.divide, loss, total)
+    return wrap(np.asarray(loss, a.dtype), d), wrap(total, d)
 
 
 def _regular(input: Any, target: Any, weight: Any, reduction: int) -> bool:
@@ -111,13 +129,16 @@ def nll_loss_backward(
         return _nll_backward(
             grad_output, self, target, weight, reduction, ignore_index, total_weight
         )
-    classes, weights = _classes(a, target, weight, ignore_index)
     run = QUIET.__dict__["run"]
     share = run(np.negative, grad_output.raw_data)
     if reduction == 1:
         share = run(np.divide, share, total_weight.raw_data)
-    if weights is not None:
-        share = np.where(weights == 0, weights.dtype.type(0), run(np.multiply, share, weights))
     out = np.zeros(a.shape, a.dtype)
-    out.reshape(-1)[_positions(a, classes)] = share
+    places = None if weight is not None else _of_matrix(a, target.raw_data, ignore_index)
+    if places is None:
+        classes, weights = _classes(a, target, weight, ignore_index)
+        if weights is not None:
+            share = np.where(weights == 0, weights.dtype.type(0), run(np.multiply, share, weights))
+        places = _positions(a, classes)
+    out.put(places, share)
     return wrap(out, d)
