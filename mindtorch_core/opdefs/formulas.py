@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ..dispatch.functions import fn
 from ..tensors.tensor import Tensor
 from ..values.devices import row_of
-from ..values.dtypes import COMPLEX
+from ..values.dtypes import COMPLEX, FLOATING
 from ..values.promotion import WIDER
 from ..values.shapes import numel, wrap_dims
 from ..values.user_warnings import warn_user
@@ -22,6 +23,7 @@ __all__ = [
     "in_single",
     "reduced_count",
     "selected_grad",
+    "shared_grad",
     "unreduce",
 ]
 
@@ -65,6 +67,14 @@ def reduced_count(shape: Any, dim: Dims) -> int:
 def has_elements(t: Tensor) -> bool:
     """Whether an argument can be checked by its elements: meta tensors have none."""
     return bool(row_of(t._device.type).runtime.executes)
+
+
+def shared_grad(g: Any, self: Any, result: Any) -> Any:
+    """Share the gradient evenly among the elements that equal the result, or are NaN as it is."""
+    hit = self == result
+    if self._dtype.category == FLOATING:
+        hit = hit | (self.isnan() & result.isnan())
+    return fn.where(hit, g / hit.sum(), 0)
 
 
 def selected_grad(g: Any, shape: Any, dim: int, indices: Any, keepdim: bool) -> Any:

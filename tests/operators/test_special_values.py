@@ -142,3 +142,32 @@ def test_second_derivatives_where_the_first_divides_by_zero():
         (slope,) = torch.autograd.grad(function(x).sum(), x, create_graph=True)
         (curvature,) = torch.autograd.grad(slope.sum(), x)
         assert curvature.tolist() == pytest.approx([expected] * 3)
+
+
+@pytest.mark.parametrize(
+    "numbers", [[math.nan, 1, math.nan], [0, math.nan, 0], [2, -1, 2], [math.inf] * 2]
+)
+@pytest.mark.parametrize("name", ["max", "min", "median", "nanmedian"])
+def test_the_gradient_of_one_of_all_goes_to_those_that_are_like_it(name, numbers):
+    found = []
+    for lib in (torch, pt):
+        x = lib.tensor(numbers, dtype=lib.float32, requires_grad=True)
+        y = getattr(x, name)()
+        y.backward()
+        found.append((y.item(), y.grad_fn.name(), x.grad.tolist()))
+    assert repr(found[0]) == repr(found[1])
+
+
+@pytest.mark.parametrize(
+    "row", [[math.nan, 1, math.inf], [1, math.nan, 0], [0, 1, -math.inf], [2, 1, 0]]
+)
+@pytest.mark.parametrize("name", ["multi_margin_loss", "multilabel_margin_loss"])
+def test_margins_that_are_no_numbers_are_none(name, row):
+    found = []
+    for lib in (torch, pt):
+        x = lib.tensor([row], dtype=lib.float32, requires_grad=True)
+        target = lib.tensor([0] if name == "multi_margin_loss" else [[0, -1, 1]])
+        y = getattr(lib.nn.functional, name)(x, target)
+        y.backward()
+        found.append((y.item(), x.grad.tolist()))
+    assert repr(found[0]) == repr(found[1])

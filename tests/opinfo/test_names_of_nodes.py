@@ -31,8 +31,8 @@ UNLIKE = {
     "the node is that of the last part, of an op that is made of others here or there": """
         clamp_max clamp_min addmv addbmm baddbmm dot vdot mv addr block_diag combinations cholesky
         cholesky_inverse cholesky_solve unsafe_chunk cross diff diagonal_scatter stft ldexp lu_unpack
-        lu_solve masked_fill masked_select matmul max_reduction_no_dim var_mean var_mean_unbiased
-        std_mean std_mean_unbiased min_reduction_no_dim quantile nanquantile nn_functional_cross_entropy
+        lu_solve masked_fill masked_select matmul var_mean var_mean_unbiased
+        std_mean std_mean_unbiased quantile nanquantile nn_functional_cross_entropy
         nn_functional_linear_cross_entropy nn_functional_linear_cross_entropy_chunked
         nn_functional_linear_cross_entropy_chunked_none aminmax as_strided_scatter
         nn_functional_adaptive_avg_pool1d nn_functional_adaptive_avg_pool2d

@@ -38,6 +38,11 @@ def _margin_ranking(
     return reduced((-target * (input1 - input2) + float(margin)).clamp(min=0), reduction)
 
 
+def _above_zero(margins: Any) -> Any:
+    """Margins that are missed; NaN is none, and one that is just kept has no gradient."""
+    return fn.where(margins > 0, margins, 0)
+
+
 def _multi_margin(
     input: Any, target: Any, p: Any = 1, margin: Any = 1, weight: Any = None, reduction: int = MEAN
 ) -> Tensor:
@@ -59,7 +64,7 @@ def _multi_margin(
             f"inconsistent weight size, expected {rows._shape[1]} but got {show(weight._shape)}"
         )
     d = check_whole(input._dtype, "multi_margin_loss_cpu_kernel")
-    terms = (rows - rows.gather(1, labels) + margin).relu()  # no gradient where it is just kept
+    terms = _above_zero(rows - rows.gather(1, labels) + margin)
     terms = terms * terms if p == 2 else terms
     if weight is not None:
         terms = terms * weight.index_select(0, labels.reshape(-1)).unsqueeze(1)
@@ -91,7 +96,7 @@ def _multilabel_margin(input: Any, target: Any, reduction: int) -> tuple[Tensor,
     labels = target.reshape(rows._shape)
     counts, named = _is_target(rows, labels)
     chosen = rows.gather(1, labels.clamp(min=0))
-    terms: Any = (1 - chosen.unsqueeze(2) + rows.unsqueeze(1)).relu()
+    terms = _above_zero(1 - chosen.unsqueeze(2) + rows.unsqueeze(1))
     kept = counts.unsqueeze(2) & ~named.unsqueeze(1)
     losses = fn.where(kept, terms, 0).sum((1, 2)) / rows._shape[1]
     losses = losses.reshape(()) if len(input._shape) < 2 else losses

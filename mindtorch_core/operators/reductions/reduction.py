@@ -14,6 +14,7 @@ from ...opdefs.formulas import (
     in_single,
     reduced_count,
     selected_grad,
+    shared_grad,
     unreduce,
 )
 from ...tensors.tensor import Tensor
@@ -233,12 +234,20 @@ op(
 )
 
 
+def _all_rule(name: str) -> Any:
+    def rule(self: Tensor) -> TensorSpec:
+        rules.nonempty(name, self, None)
+        return TensorSpec((), self._dtype)
+
+    return rules.limited(rule, f"{name}_all", "bif", operands=1)
+
+
 def _all_max(name: str, over_dims: str) -> Any:
     """`max` or `min` of all elements."""
+    rule = _all_rule(name)
 
-    def extreme(self: Any) -> Any:
-        if self._dtype.is_complex:
-            raise NotImplementedError(f"\"{name}_all\" not implemented for '{self._dtype.label}'")
+    def extreme(self: Tensor) -> Any:
+        rule(self)
         return getattr(fn, over_dims)(self)
 
     return extreme
@@ -251,6 +260,9 @@ for _name, _all, _arg, _other in (
     op(
         f"{_name}(Tensor self) -> Tensor",
         doc=f"The {_name}imum element.",
+        rule=_all_rule(_name),
+        grad={"self": shared_grad},
+        node_names=(f"{_name.capitalize()}Backward1",),
         decomposition=_all_max(_name, _all),
         out=True,
         out_needs=("cast",),

@@ -9,7 +9,7 @@ from ...dispatch.functions import fn
 from ...dispatch.opdef import NONDIFF, TensorSpec
 from ...opdefs import rules
 from ...opdefs.define import op
-from ...opdefs.formulas import selected_grad
+from ...opdefs.formulas import selected_grad, shared_grad
 from ...tensors.tensor import Tensor
 from ...values.dtypes import BOOL, COMPLEX, FLOATING, bool_, int64
 from ...values.memory_formats import contiguous_format
@@ -229,14 +229,6 @@ def _median_of_all_rule(name: str) -> Any:
     return rules.limited(rule, name, "bif", operands=1)
 
 
-def _median_of_all_grad(g: Any, self: Any, result: Any) -> Any:
-    """Share the gradient evenly among the elements that equal the median, or are NaN as it is."""
-    hit = self == result
-    if self._dtype.category == FLOATING:
-        hit = hit | (self.isnan() & result.isnan())
-    return fn.where(hit, g / hit.sum(), 0)
-
-
 for _name, _doc in (
     ("median", "NaN if there is one"),
     ("nanmedian", "those that are NaN are left out"),
@@ -245,7 +237,7 @@ for _name, _doc in (
         f"{_name}(Tensor self) -> Tensor",
         doc=f"The median of all elements, the lower of two in the middle; {_doc}.",
         rule=_median_of_all_rule(_name),
-        grad={"self": _median_of_all_grad},
+        grad={"self": shared_grad},
         decomposition=_median_of_all(_name),
     )
     op(
