@@ -13,7 +13,7 @@ from ...tensors.tensor import Tensor
 from ...values.dtypes import FLOATING
 from ...values.shapes import Shape, numel, show
 from ..elementwise.composed import widened
-from .pooling import spatial_gather
+from .pooling import largest_of, spatial_gather
 from .windows import spread
 
 __all__ = ["largest"]
@@ -116,7 +116,7 @@ def largest(self: Tensor, windows: list[Any]) -> tuple[Tensor, Tensor]:
         return spatial_gather(self, nowhere, n), nowhere
     rows = self.detach().reshape(*lead, -1)
     seen = rows.gather(-1, flat.reshape(*lead, -1)).reshape(flat._shape)
-    best = seen.max(-1)[1]
+    best = largest_of(seen)[1]
     indices = flat.gather(-1, best.unsqueeze(-1)).squeeze(-1)
     return spatial_gather(self, indices, n), indices
 

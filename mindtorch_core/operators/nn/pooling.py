@@ -125,10 +125,20 @@ def _max_forward(n: int, name: str) -> Callable[..., Any]:
             sides += [pads[i], max(reach[i] - pads[i] - self._shape[i - n], 0)]
         x = fn.constant_pad_nd(self, sides, lowest(self)) if any(sides) else self.contiguous()
         seen = windows_of(x, count, kernel, steps, gaps).reshape(*shape, numel(kernel))
-        values, places = seen.max(-1)
+        values, places = largest_of(seen)
         return values, _flat_positions(places, kernel, steps, pads, gaps, self._shape[-n:])
 
     return forward
+
+
+def largest_of(seen: Any) -> tuple[Any, Any]:
+    """The largest elements of the last dimension and their places; of several NaN the last, as in PyTorch."""
+    values, places = seen.max(-1)
+    if seen._dtype.category >= FLOATING:
+        at = fn.arange(0, seen._shape[-1], 1, device=seen._device)
+        last = fn.where(seen.isnan(), at, -1).amax(-1)
+        places = fn.where(last < 0, places, last)
+    return values, places
 
 
 def _flat_positions(
