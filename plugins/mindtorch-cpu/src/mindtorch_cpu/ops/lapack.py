@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Final
 
 import numpy as np
@@ -330,12 +331,26 @@ def _check_blocks(pivots: Any, n: int) -> None:
 # ---- eigenvalues and singular values ------------------------------------------------------------
 
 
-def _converging(name: str, detail: str, fn: Callable[..., Any], a: Any, *args: Any) -> Any:
-    """Call one of NumPy's algorithms that may not converge.
+def _converging(
+    name: str, detail: str, fn: Callable[..., Any], a: Any, *args: Any, read: Any = None
+) -> Any:
+    """Call one of NumPy's algorithms that may not converge, nor end where a number is infinite or NaN.
+
+    Args:
+        name: what the error calls it.
+        detail: of which too many may be alike.
+        fn: the algorithm.
+        a: the matrices, and what else it takes.
+        args: that.
+        read: what it reads of the matrices; None for all.
 
     Raises:
         LinAlgError: naming the first matrix for which it does not.
     """
+    finite = np.isfinite(a if read is None else read).all((-2, -1))
+    if not finite.all():
+        why = "contained non-finite values"
+        raise _not_converged(name, a, int(np.argmin(finite.reshape(-1))), why)
     try:
         return quietly(fn, a, *args)
     except np.linalg.LinAlgError:
@@ -343,12 +358,16 @@ def _converging(name: str, detail: str, fn: Callable[..., Any], a: Any, *args: A
             try:
                 quietly(fn, x, *args)
             except np.linalg.LinAlgError:
-                where = f"(Batch element {i}): " if a.ndim > 2 else ""
-                raise LinAlgError(
-                    f"{name}: {where}The algorithm failed to converge because the input matrix is "
-                    f"ill-conditioned, has too many repeated {detail}, or holds infinities or NaN."
-                ) from None
+                why = f"is ill-conditioned or has too many repeated {detail}"
+                raise _not_converged(name, a, i, why) from None
         raise
+
+
+def _not_converged(name: str, a: Any, at: int, why: str) -> LinAlgError:
+    where = f"(Batch element {at}): " if a.ndim > 2 else ""
+    return LinAlgError(
+        f"{name}: {where}The algorithm failed to converge because the input matrix {why}."
+    )
 
 
 @kernel("_linalg_eigh")
@@ -356,10 +375,12 @@ def eigh(A: Any, UPLO: str = "L", compute_v: bool = True) -> Any:
     """NumPy's, for all matrices."""
     values_spec, _ = rule_of("_linalg_eigh")(A, UPLO, compute_v)
     a, uplo = A.raw_data, UPLO.upper()
+    converging = partial(_converging, "linalg.eigh", "eigenvalues")
+    read = (np.tril if uplo == "L" else np.triu)(a)
     if compute_v:
-        values, vectors = _converging("linalg.eigh", "eigenvalues", np.linalg.eigh, a, uplo)
+        values, vectors = converging(np.linalg.eigh, a, uplo, read=read)
     else:
-        values = _converging("linalg.eigh", "eigenvalues", np.linalg.eigvalsh, a, uplo)
+        values = converging(np.linalg.eigvalsh, a, uplo, read=read)
         vectors = np.empty((0,), a.dtype)
     return wrap(dense(values), values_spec.dtype), wrap(dense(vectors), A.raw_dtype)
 
