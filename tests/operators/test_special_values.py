@@ -171,3 +171,13 @@ def test_margins_that_are_no_numbers_are_none(name, row):
         y.backward()
         found.append((y.item(), x.grad.tolist()))
     assert repr(found[0]) == repr(found[1])
+
+
+@pytest.mark.parametrize(
+    "name", ["laguerre_polynomial_l", "chebyshev_polynomial_t", "hermite_polynomial_he"]
+)
+def test_degrees_that_are_no_numbers_give_zero(name):
+    degrees = [math.nan, math.inf, -math.inf, -3, 2, 2.9]
+    ours, theirs = both(degrees, "float64")
+    x, y = both([0.5] * 6, "float64")
+    compare(getattr(torch.special, name)(x, ours), getattr(pt.special, name)(y, theirs), "float64")

@@ -18,10 +18,11 @@ Terms = tuple[float, float, float]
 
 
 def _recurrence(first: Callable[[Any], Any], terms: Callable[[int], Terms]) -> Any:
-    """A formula ``f(x, n)``; degrees are cut to integers, negative ones give 0."""
+    """A formula ``f(x, n)``; degrees are cut to integers, negative, infinite and undefined ones give 0."""
 
     def formula(x: Any, n: Any) -> Any:
         n = as_operand(x, n).trunc()
+        n = fn.where(n.isfinite(), n, -1)
         below, at = fn.ones_like(x), first(x)
         value = fn.where(n < 0, 0, fn.where(n == 0, below, at))
         top = int(n.max()) if n.numel() else 0
