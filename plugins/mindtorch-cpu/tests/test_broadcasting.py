@@ -7,6 +7,7 @@ import pytest
 
 import mindtorch_core as torch
 from mindtorch_cpu.broadcasting import in_long_runs
+from mindtorch_cpu.ops import pointwise
 
 SHAPES = [
     ((20_000, 3), (3,)),
@@ -113,3 +114,34 @@ def test_functions_of_three(size, code):
         cases[3] = torch.lerp(x, y, 0.3), cases[3][1]
         cases[1] = torch.addcmul(x, y, z, value=0.3), cases[1][1]
         cases[7] = torch.relu(x), cases[7][1]
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64])
+def test_few_elements_make_many(dtype):
+    """A column and a row have few; what they give together is computed as many are."""
+    a, b = numbers((300,), "f4", 0), numbers((290,), "f4", 1)
+    x, y = torch.from_numpy(a).to(dtype), torch.from_numpy(b).to(dtype)
+    for ufunc, op in OPS.items():
+        with np.errstate(all="ignore"):
+            wanted = ufunc.outer(x.numpy(), y.numpy())
+        for found in (op(x[:, None], y), op(x[None, :, None], y[None, None])[0]):
+            assert found.shape == (300, 290)
+            assert found.numpy().tobytes() == wanted.tobytes()
+        turned = op(x, y[:, None])
+        assert turned.is_contiguous()
+    assert torch.outer(x, y).numpy().tobytes() == np.multiply.outer(x.numpy(), y.numpy()).tobytes()
+
+
+def test_a_kernel_takes_pairs(monkeypatch):
+    seen = []
+    monkeypatch.setattr(pointwise, "large", lambda ufunc, d, *arrays: seen.append(ufunc))
+    x = torch.ones(300)
+    pairs = [(x, x), (x[:, None], x[:1]), (x[:60, None], x[:60]), (x[:8], x[:8, None])]
+    for a, b in pairs:
+        assert torch.add(a, b).numel() >= a.numel()
+    with pytest.raises(RuntimeError, match="must match the size of tensor b"):
+        torch.add(x[:200], x)
+    assert not seen
+    with pytest.raises(AttributeError):
+        torch.add(x[:, None], x)
+    assert seen == [np.add]

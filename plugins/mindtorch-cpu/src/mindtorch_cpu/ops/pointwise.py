@@ -127,9 +127,16 @@ def _simplest(ufunc: Ufunc, arrays: tuple[Any, ...]) -> tuple[Ufunc, tuple[Any, 
     return ufunc, arrays
 
 
-def _pays(a: Any, b: Any, d: dtype) -> bool:
-    """Whether operands have enough elements for more than one call of NumPy's; of half precision few."""
-    return a.size >= LARGE or b.size >= LARGE or (d in WIDER and (many(a) or many(b)))
+def _few(a: Any, b: Any, d: dtype) -> bool:
+    """Whether two operands give too few elements for more than one call of NumPy's, or none."""
+    if a.size >= LARGE or b.size >= LARGE:
+        return False
+    if a.shape == b.shape or not a.ndim or not b.ndim:
+        return d not in WIDER or not (many(a) or many(b))
+    try:
+        return np.broadcast(a, b).size < (SOME if d in WIDER else LARGE)
+    except ValueError:
+        return True  # NumPy is to refuse them
 
 
 # ---- two operands -------------------------------------------------------------------------------
@@ -235,7 +242,7 @@ def binary(
             d, a, b = converted(self, other)
             if single and d in WIDER and _is_number(other):
                 return wrap(_in_single(ufunc, self, other, d), d)
-        if a.size < SOME > b.size or not _pays(a, b, d):
+        if (n := a.size) * b.size <= SOME or (n < SOME and a.shape == b.shape) or _few(a, b, d):
             try:
                 data = QUIET.__dict__["run"](ufunc, a, b) if native else quietly(ufunc, a, b)
             except (TypeError, ValueError, RuntimeError) as error:
