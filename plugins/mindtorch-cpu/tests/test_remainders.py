@@ -1,4 +1,4 @@
-"""Remainders of many float32 numbers are those of C's long division, to the last bit."""
+"""Remainders and rounded quotients of many numbers are those of long division, to the last bit."""
 
 import numpy as np
 import pytest
@@ -39,16 +39,58 @@ def test_bits_are_those_of_long_division(name, a, b):
     x = torch.from_numpy(a)
     y = torch.from_numpy(b) if b.ndim else float(b)
     with np.errstate(all="ignore"):
-        fmod, rest = np.fmod(a, b), remainder(a, b)
+        wanted = np.fmod(a, b), remainder(a, b), np.floor_divide(a, b)
     for _ in range(3):
-        found = torch.fmod(x, y).numpy(), torch.remainder(x, y).numpy()
-        for own, wanted in zip(found, (fmod, rest), strict=True):
-            assert np.array_equal(own, wanted, equal_nan=True)
-            there = ~np.isnan(wanted)
-            assert np.array_equal(np.signbit(own[there]), np.signbit(wanted[there]))
+        found = torch.fmod(x, y), torch.remainder(x, y), torch.floor_divide(x, y)
+        for own, expected in zip(found, wanted, strict=True):
+            same(own, expected)
 
 
-@pytest.mark.parametrize("ufunc", [np.fmod, remainder], ids=["fmod", "remainder"])
+def same(found, wanted):
+    """Whether a tensor holds these numbers, with these signs of zeros."""
+    own, wanted = (np.asarray(a).astype("f8") for a in (found.double(), wanted))
+    assert np.array_equal(own, wanted, equal_nan=True)
+    there = ~np.isnan(wanted)
+    assert np.array_equal(np.signbit(own[there]), np.signbit(wanted[there]))
+
+
+@pytest.mark.parametrize("by", [2.0, -0.1, 3e-5, 0.0, float("inf"), "one each", "a row", "turned"])
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_half_precision_is_rounded_once(dtype, by):
+    bits = np.arange(1 << 16, dtype="u2").reshape(256, 256)
+    finite = torch.from_numpy(bits.view("i2")).view(dtype)
+    x = torch.where(finite.isfinite() & (finite.abs() < 1e4), finite, 1)
+    y = {"one each": x.flip(1) + 0.1, "a row": x[100], "turned": (x.flip(0) + 0.1).t()}.get(by, by)
+    a, b = (
+        x.numpy(),
+        y.numpy() if isinstance(y, torch.Tensor) else np.asarray(y).astype(x.numpy().dtype),
+    )
+    with np.errstate(all="ignore"):
+        wanted = np.fmod(a, b), remainder(a, b), np.floor_divide(a, b)
+    for op, expected in zip((torch.fmod, torch.remainder, torch.floor_divide), wanted, strict=True):
+        same(op(x, y), expected)
+        assert op(x, y).dtype is dtype
+        written = x.clone()
+        getattr(written, f"{op.__name__}_")(y)
+        same(written, expected)
+
+
+def test_divisors_may_be_rows_and_lie_otherwise():
+    random = np.random.default_rng(1)
+    a, b = (
+        random.normal(0, 9, (300, 200)).astype("f4"),
+        random.normal(0, 1, (300, 200)).astype("f4"),
+    )
+    for y in (b[:1], b[:, :1], b[0], np.asfortranarray(b), b[::-1]):
+        for x in (a, np.asfortranarray(a), a[:, ::-1]):
+            given, by = torch.from_numpy(x.copy("K")), torch.from_numpy(y.copy("K"))
+            same(torch.remainder(given, by), remainder(x, y))
+            same(torch.floor_divide(given, by), np.floor_divide(x, y))
+            assert left_over(np.floor_divide, x.dtype, x, y) is not None or not KERNELS.enabled
+    same(torch.fmod(torch.from_numpy(b[0]), torch.from_numpy(a)), np.fmod(b[0], a))
+
+
+@pytest.mark.parametrize("ufunc", [np.fmod, remainder, np.floor_divide], ids=lambda f: f.__name__)
 def test_a_kernel_serves_what_it_can(ufunc):
     if not KERNELS.enabled:
         pytest.skip(KERNELS.reason)

@@ -14,6 +14,7 @@ from .arrays import HALVES, room_beside
 from .compiled import computed
 from .large import ARITHMETIC, EXTREMES, LARGE, in_place_at_once
 from .memory_pool import POOL
+from .remainders import left_over
 from .rows import unbuffered
 
 __all__ = ["in_long_runs", "in_place", "of_floats"]
@@ -100,6 +101,10 @@ def _served(ufunc: Callable[..., Any], d: Any) -> bool:
 
 def in_place(ufunc: Callable[..., Any], out: Any, other: Any) -> bool:
     """Whether ``ufunc(out, other, out)`` of many elements was computed in another way than by one call."""
+    left = left_over(ufunc, out.dtype, out, other)
+    if left is not None:
+        np.copyto(out, left)
+        return True
     if out.dtype in HALVES:
         return in_place_at_once(ufunc, out, other)
     if not other.ndim or out.dtype != other.dtype:

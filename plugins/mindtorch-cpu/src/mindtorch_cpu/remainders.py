@@ -1,7 +1,8 @@
-"""Remainders of many float32 numbers, which NumPy finds one after the other by long division.
+"""Remainders and quotients of many numbers, which NumPy finds one after the other by long division.
 
-Where quotients are small enough the remainder is computed in float64: there the product of a float32 and
-a whole number below 2 ** 29 is exact, and so is what is left. The bits are those of C's ``fmodf``.
+Of float32, where quotients are small enough the remainder is computed in float64: there the product of a
+float32 and a whole number below 2 ** 29 is exact, and so is what is left. The bits are those of C's
+``fmodf``. Half precision is computed so in float32 and rounded once, as NumPy and ml_dtypes do.
 """
 
 from __future__ import annotations
@@ -10,9 +11,9 @@ from typing import Any, Final
 
 import numpy as np
 
+from .arrays import HALVES, quietly, recast, room_beside
 from .compiled import computed
-from .large import many
-from .memory_pool import POOL
+from .large import SOME, many
 
 __all__ = ["left_over", "remainder"]
 
@@ -39,6 +40,19 @@ def _remainder(tracer: Any, x: Any, y: Any) -> list[Any]:
     return [np.where(np.equal(found, np.float32(0)), np.copysign(found, x), found)]
 
 
+def _floor_divide(tracer: Any, x: Any, y: Any) -> list[Any]:
+    """NumPy's quotient: of what the remainder leaves, which may miss a whole number by rounding."""
+    left = _left(x, y)
+    quotient = np.divide(np.subtract(x, left.astype(np.float32)), y)
+    other = np.less(np.multiply(left, y.astype(np.float64)), np.float64(0))
+    quotient = np.where(other, np.subtract(quotient, np.float32(1)), quotient)
+    floor = np.floor(quotient)
+    missed = np.greater(np.subtract(quotient, floor), np.float32(0.5))
+    floor = np.where(missed, np.add(floor, np.float32(1)), floor)
+    none = np.equal(quotient, np.float32(0))
+    return [np.where(none, np.copysign(np.float32(0), np.divide(x, y)), floor)]
+
+
 def remainder(a: Any, b: Any, out: Any = None) -> Any:
     """Remainder with the divisor's sign; a zero has the dividend's, as in C."""
     left = np.remainder(a, b)
@@ -52,26 +66,34 @@ def remainder(a: Any, b: Any, out: Any = None) -> Any:
     return out
 
 
-_TRACES: Final[dict[Any, Any]] = {np.fmod: _fmod, remainder: _remainder}
+_TRACES: Final[dict[Any, Any]] = {
+    np.fmod: _fmod,
+    remainder: _remainder,
+    np.floor_divide: _floor_divide,
+}
 
 
 def left_over(ufunc: Any, d: Any, *arrays: Any) -> Any:
-    """`remainder` or ``np.fmod`` by a kernel; None where there is none.
+    """`remainder`, ``np.fmod`` or ``np.floor_divide`` by a kernel; None where there is none.
 
     Args:
         ufunc: which; None for all others.
         d: NumPy dtype of the result.
-        arrays: two of one shape, or an array and a number.
+        arrays: two, of which the first has the shape of the result; of half precision also others.
     """
     if ufunc not in _TRACES:
         return None
+    if d in HALVES and max(a.size for a in arrays) >= SOME:
+        wide = [recast(a, np.float32) for a in arrays]
+        found = left_over(ufunc, np.dtype(np.float32), *wide)
+        return recast(quietly(ufunc, *wide) if found is None else found, d)
     a, b = arrays
     if a.dtype != np.float32 or b.dtype != np.float32 or d != np.float32 or not many(a):
         return None
-    if not a.flags.c_contiguous or not b.flags.c_contiguous or b.shape not in ((), a.shape):
+    if np.broadcast_shapes(a.shape, b.shape) != a.shape:
         return None
     low, most = np.absolute(b).min(), np.maximum(a.max(), -a.min())
     if not (0 < low <= np.absolute(b).max() < np.inf and most < _LIMIT * np.float64(low)):
         return None  # also of NaN
-    out = POOL.empty(a.shape, d)
-    return out if computed((ufunc, "left over"), _TRACES[ufunc], arrays, [out]) else None
+    out, lies = room_beside(a.shape, d, a, b), (a.strides, b.shape, b.strides)
+    return out if computed((ufunc, "left over"), _TRACES[ufunc], arrays, [out], lies) else None

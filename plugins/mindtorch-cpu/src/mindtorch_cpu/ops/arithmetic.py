@@ -35,10 +35,11 @@ from ..arrays import (
     scalar,
     wrap,
 )
+from ..large import many
 from ..powers import power, power_of_number
 from ..register import composition_of, kernel, register, rule_of
 from ..remainders import remainder
-from .pointwise import Ufunc, arithmetic, binary, inplace, refuse, subtracted_from
+from .pointwise import Ufunc, arithmetic, binary, inplace, large, refuse, subtracted_from
 from .ufuncs import note
 
 
@@ -164,6 +165,10 @@ for _name in ("and", "or", "xor"):
 _floor_div = binary("floor_divide", np.floor_divide, check=_no_zero)
 
 
+def _truncated(a: Any, b: Any) -> Any:
+    return np.trunc(np.true_divide(a, b))
+
+
 def _rounded_div(self: Any, other: Any, mode: str) -> Any:
     """Quotient rounded down or towards zero."""
     if mode not in ("floor", "trunc") or result_type(self, other).category in (BOOL, COMPLEX):
@@ -173,7 +178,7 @@ def _rounded_div(self: Any, other: Any, mode: str) -> Any:
     a, b, d = operands(self, other)
     _no_zero(d, a, b)
     if d.category >= FLOATING:
-        return wrap(quietly(lambda: np.trunc(np.true_divide(a, b))), d)
+        return wrap(large(_truncated, d, a, b) if many(a) else quietly(_truncated, a, b), d)
     quotient = quietly(np.floor_divide, a, b)
     inexact = (quotient * b != a) & ((a < 0) != (b < 0))
     return wrap(quotient + inexact.astype(quotient.dtype), d)
