@@ -213,6 +213,19 @@ def _extreme_of_halves(predicate: str) -> Emit:
     return emit
 
 
+def _whole_of_halves(name: str) -> Emit:
+    """A whole number near one of half precision, found in single precision, with its sign.
+
+    LLVM would find it in half, one element after the other; it does not look through the addition.
+    """
+
+    def emit(w: Writer, kind: str, x: Sequence[str]) -> str:
+        whole = w.set(f"fadd {kind} {w.intrinsic(name, kind, *x)}, 0.0")
+        return w.intrinsic("copysign", kind, whole, x[0])
+
+    return emit
+
+
 def _square(w: Writer, kind: str, x: Sequence[str]) -> str:
     return w.set(f"{'fmul' if kind in ('float', 'double') else 'mul'} {kind} {x[0]}, {x[0]}")
 
@@ -323,6 +336,7 @@ _FLOATS: Final[dict[str, Emit]] = {
 _HALVES: Final[dict[str, Emit]] = {
     "maximum": _extreme_of_halves("oge"),
     "minimum": _extreme_of_halves("ole"),
+    **{name: _whole_of_halves(name) for name in ("floor", "ceil", "trunc", "rint")},
 }
 # Of bfloat16 these are ml_dtypes' own, some in ways of their own.
 _UNSURE: Final = frozenset(
