@@ -53,7 +53,7 @@ def drawn(d, *shape, seed=1):
 
 
 @pytest.mark.parametrize("d", [torch.float32, torch.float64], ids=str)
-@pytest.mark.parametrize("exponent", [0.5, 2, 3, -1, -2, 2.5])
+@pytest.mark.parametrize("exponent", [0.5, -0.5, 2, 3, 4, 7, -1, -2, -3, 2.5])
 def test_powers_by_a_number(exponent, d, ways):
     x = drawn(d, 50_000)
     ways(lambda: x**exponent)

@@ -210,16 +210,6 @@ def test_limits(by_kernels, limits, d, rows):
         assert found[0] == found[1]
 
 
-@pytest.mark.parametrize("d", ["float16", "bfloat16"])
-def test_powers_of_halves(by_kernels, d):
-    pytorch = pytest.importorskip("torch")
-    for exponent in (2, 2.0, 3, 0.5):
-        found, wanted = (
-            (lib.arange(6000) % 60).to(getattr(lib, d)) ** exponent for lib in (torch, pytorch)
-        )
-        assert found.tolist() == wanted.tolist()
-
-
 @pytest.mark.parametrize("others", ["float64", "int64", "bool", "bfloat16"])
 def test_many_elements_of_two_dtypes_one_after_another(others):
     pytorch = pytest.importorskip("torch")

@@ -30,7 +30,6 @@ from mindtorch_core.dispatch.registry import registry
 
 from ..arrays import (
     CPU,
-    HALVES,
     KEYS,
     NUMPY_OF,
     QUIET,
@@ -47,7 +46,7 @@ from ..arrays import (
 )
 from ..broadcasting import in_long_runs, in_place, of_floats
 from ..large import ARITHMETIC, LARGE, SOME, in_chunks, in_single, in_slabs, many
-from ..powers import power_of_number
+from ..powers import formula_of, power_of_number
 from ..register import register
 from ..remainders import left_over
 from .ufuncs import note
@@ -122,8 +121,9 @@ def _simplest(ufunc: Ufunc, arrays: tuple[Any, ...]) -> tuple[Ufunc, tuple[Any, 
     """A NumPy function that computes the same, and its operands, where there is one."""
     if ufunc is subtracted_from:
         return np.subtract, arrays[::-1]
-    if ufunc is power_of_number and arrays[0].dtype in HALVES and arrays[1].item() == 2:
-        return np.multiply, (arrays[0], arrays[0])
+    if ufunc is power_of_number:
+        formula = formula_of(arrays[0].dtype, arrays[1])
+        return (ufunc, arrays) if formula is None else (formula, arrays[:1])
     return ufunc, arrays
 
 
