@@ -101,7 +101,7 @@ def _whole(n: int) -> Callable[..., Any]:
 
     def power(base: Any, out: Any = None, n: int = n) -> Any:
         square = base.astype(np.float64)
-        found = None
+        found: Any = None
         for bit in bin(abs(n))[:1:-1]:
             if bit == "1":
                 found = square if found is None else np.multiply(found, square)
