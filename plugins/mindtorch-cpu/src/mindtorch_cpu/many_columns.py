@@ -1,14 +1,17 @@
-"""Sums and maxima of groups of rows, column by column, by compiled loops where there are any."""
+"""Sums and extremes of groups of rows, column by column, by compiled loops where there are any."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
 from .compiled import walk
 
-__all__ = ["sums_of_groups", "tops"]
+__all__ = ["placed", "sums_of_groups", "tops"]
+
+# Elements of a thread's part at least.
+_PART: Final = 1 << 15
 
 
 def sums_of_groups(x: Any, count: int, rows: int, y: Any = None) -> Any:
@@ -32,6 +35,35 @@ def tops(x: Any) -> Any:
     """Maxima along the second of three dimensions, which stays with size 1; of zeros any sign."""
     found = _walked("group_tops", x, 1, x.shape[1])
     return np.maximum.reduce(x, 1, keepdims=True) if found is None else found
+
+
+def placed(x: Any, most: bool) -> tuple[Any, Any] | None:
+    """Extremes along the second of three dimensions and where they first stand; None without a loop.
+
+    Args:
+        x: row-major, of more than one column and more than no row.
+        most: whether maxima are sought, not minima; NaN is further than all.
+    """
+    blocks, rows, width = x.shape
+    loop = walk("most_placed" if most else "least_placed", x.dtype, x.size)
+    if loop is None or rows >= 1 << 31:
+        return None
+    values, places = np.empty((blocks, width), x.dtype), np.empty((blocks, width), np.int64)
+
+    def some_blocks(first: int, last: int) -> tuple[Any, ...]:
+        part = slice(first, last)
+        return values[part], places[part], x[part], last - first, rows * width, width, rows, width
+
+    def some_columns(first: int, last: int) -> tuple[Any, ...]:
+        part = slice(first, last)
+        made = values[0, part], places[0, part], x[0, :, part]
+        return *made, 1, 0, width, rows, last - first
+
+    if blocks > 1:
+        loop.shared(blocks, some_blocks, max(1, _PART * blocks // x.size))
+    else:
+        loop.shared(width, some_columns, max(64, _PART // rows))
+    return values, places
 
 
 def _walked(name: str, x: Any, count: int, rows: int, *others: Any) -> Any:

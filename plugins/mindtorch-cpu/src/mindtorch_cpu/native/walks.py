@@ -20,6 +20,7 @@ from . import compiler
 from .code_of_walks import TYPES, Code
 from .columns import grouped, of_groups
 from .draws import drawn_bits, kept
+from .extremes import first_extremes, placed_extremes
 from .program import DTYPES
 from .summing import added_rows, row_sums
 
@@ -271,6 +272,8 @@ WALKS: Final[dict[str, _Row]] = {
     "group_sums": _Row(of_groups("sums"), grouped("sums"), ("f4", "f8"), 6),
     "group_dots": _Row(of_groups("dots"), grouped("dots"), ("f4", "f8"), 6),
     "group_tops": _Row(of_groups("tops"), grouped("tops"), ("f4", "f8"), 6),
+    "most_placed": _Row(first_extremes("most"), placed_extremes("most"), _NUMBERS, 6),
+    "least_placed": _Row(first_extremes("least"), placed_extremes("least"), _NUMBERS, 6),
     "row_sums": _Row(row_sums, added_rows, ("f4", "f8"), 12, True),
 }
 

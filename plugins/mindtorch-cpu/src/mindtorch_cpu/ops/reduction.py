@@ -35,6 +35,7 @@ from ..arrays import (
     wrap,
 )
 from ..large import LARGE, SOME
+from ..many_columns import placed
 from ..register import composition_of, kernel, register, rule_of
 from ..row_sums import sums_of_rows
 from ..rows import dots
@@ -285,7 +286,8 @@ def _position(name: str, join: np.ufunc, find: Any) -> None:
         if dim is None:
             return wrap(row_major(find(a, None, None, keepdims=keepdim)), int64)
         (axis,) = wrap_dims(dim, a.ndim)
-        if axis == 0 and a.size >= LARGE:
+        in_rows = 0 < axis == a.ndim - 1 and a.flags.c_contiguous
+        if a.size >= SOME and not in_rows:
             found = _with_places(a, join, name, axis)[1]
             return wrap(row_major(reduced(found, (axis,), keepdim)), int64)
         parts = _in_parts(lambda part: find(part, axis, None, keepdims=keepdim), a)
@@ -300,24 +302,34 @@ _position("argmin", np.minimum, np.argmin)
 
 
 def _with_places(a: Any, join: np.ufunc, find: str, axis: int) -> tuple[Any, Any]:
-    """Extremes along a dimension, which stays with size 1, and where they are."""
-
-    def both(part: Any) -> tuple[Any, Any]:
-        values = QUIET.run(reduce_rows, join, part, axis, None, True)
-        return values, getattr(part, find)(axis, None, keepdims=True)
-
+    """Extremes along a dimension, which stays with size 1, and where they first are."""
+    if not a.flags.c_contiguous:
+        order = sorted(range(a.ndim), key=lambda i: -a.strides[i])
+        turned = np.ascontiguousarray(a.transpose(order))
+        values, places = _with_places(turned, join, find, order.index(axis))
+        back = sorted(range(a.ndim), key=order.__getitem__)
+        return values.transpose(back), places.transpose(back)
+    shape = (*a.shape[:axis], 1, *a.shape[axis + 1 :])
+    if shape[axis + 1 :] and a.size > math.prod(shape[:axis]) * a.shape[axis]:
+        found = placed(a.reshape(math.prod(shape[:axis]), a.shape[axis], -1), join is np.maximum)
+        if found is not None:
+            return found[0].reshape(shape), found[1].reshape(shape)
     if axis == 0 and a.size // len(a) >= _WIDE:  # NumPy turned it around first
         values = _extremes(a, join, (0,), True)
         if a.dtype.kind not in "fV" or not np.isnan(values).any():
-            return values, _first_places(a, values[0])[None]
-    parts = _in_parts(both, a) if axis else None
-    if parts is None:
-        return both(a)
-    return np.concatenate([v for v, _ in parts]), np.concatenate([i for _, i in parts])
+            places = _first_places(a, values[0])[None]
+            return np.take_along_axis(a, places, 0), places
+
+    def places_of(part: Any) -> Any:
+        return getattr(part, find)(axis, None, keepdims=True)
+
+    parts = _in_parts(places_of, a) if axis else None
+    places = places_of(a) if parts is None else np.concatenate(parts)
+    return np.take_along_axis(a, places, axis), places
 
 
 def _extreme_along(name: str, join: np.ufunc, find: str) -> None:
-    """``max`` and ``min`` along a dimension: two passes, which cost less than gathering values."""
+    """``max`` and ``min`` along a dimension."""
     rule = rule_of(f"{name}.dim")
     reduce: Any = join.reduce
 
@@ -330,7 +342,7 @@ def _extreme_along(name: str, join: np.ufunc, find: str) -> None:
                 empty[...] = a
             return wrap(empty, self.raw_dtype), wrap(np.zeros(indices.shape, np.int64), int64)
         (axis,) = wrap_dims(dim, a.ndim)
-        if a.size >= LARGE:
+        if a.size >= SOME:
             both = _with_places(_comparable(a), join, find, axis)
             values, indices = (reduced(found, (axis,), keepdim) for found in both)
             values = rounded(values, self.raw_dtype)
