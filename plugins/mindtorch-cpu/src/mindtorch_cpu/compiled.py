@@ -7,6 +7,7 @@ often enough, or with enough elements, to be worth a kernel.
 
 from __future__ import annotations
 
+import functools
 import os
 import sys
 from collections import Counter
@@ -120,9 +121,14 @@ def walk(name: str, d: Any, elements: int) -> Any:
         return None
     if elements < _MANY and not _at_once() and _one_more(_ASKED, name, _PATIENCE):
         return None
+    return _eager().walk(name, d, elements)
+
+
+@functools.cache
+def _eager() -> Any:
     from .native import eager
 
-    return eager.walk(name, d, elements)
+    return eager
 
 
 def _first(
@@ -142,9 +148,7 @@ def _first(
         return False
     if few and known in LATER and _one_more(LATER, known, _PATIENCE):
         return False
-    from .native import eager
-
-    done = eager.prepared(known, trace, arrays, out, rows=rows)
+    done: bool = _eager().prepared(known, trace, arrays, out, rows=rows)
     if few and not done:
         # The second time has it compiled; it is on its way then, or there is none.
         LATER[known] = 0 if known in LATER else _PATIENCE

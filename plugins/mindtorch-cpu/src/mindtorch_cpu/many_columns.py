@@ -19,9 +19,9 @@ def sums_of_groups(x: Any, count: int, rows: int, y: Any = None) -> Any:
 
     The bits are those of NumPy's sums of ``x``, or of ``x * y`` where there are two.
     """
-    x = x[:, : count * rows]
+    if x.shape[1] > count * rows:
+        x, y = x[:, : count * rows], None if y is None else y[:, : count * rows]
     if y is not None:
-        y = y[:, : count * rows]
         found = _walked("group_dots", x, count, rows, y)
     else:
         found = _walked("group_sums", x, count, rows)
@@ -69,14 +69,14 @@ def placed(x: Any, most: bool) -> tuple[Any, Any] | None:
 def _walked(name: str, x: Any, count: int, rows: int, *others: Any) -> Any:
     """What a loop makes of dense rows of floats; None where there is none."""
     size, width = x.itemsize, x.shape[2]
-    if x.dtype.kind != "f" or width < 2 or not rows or x.strides[2] != size:
+    far, step, inner = x.strides
+    if inner != size or width < 2 or not rows or x.dtype.kind != "f" or far % size or step % size:
         return None
-    if any(s % size for s in x.strides) or any(y.strides != x.strides for y in others):
+    if others and others[0].strides != x.strides:
         return None
     loop = walk(name, x.dtype, x.size)
     if loop is None:
         return None
     out = np.empty((len(x), count, width), x.dtype)
-    far, step = (s // size for s in x.strides[:2])
-    loop(out, x, *others, len(x), far, step, count, rows, width)
+    loop(out, x, *others, len(x), far // size, step // size, count, rows, width)
     return out

@@ -110,7 +110,7 @@ def long_sums(x: Any) -> Any:
 
 
 def _sum_along(x: Any, over: Sequence[bool]) -> Any:
-    """Sum of an array of float32 or float64 along the dimensions that ``over`` marks."""
+    """Sum along the dimensions that ``over`` marks; of half precision if they are long rows."""
     left = list(over)
     while True in left:
         at = len(left) - 1 - left[::-1].index(True)
@@ -326,20 +326,25 @@ def _short_way(a: Any, axis: Sequence[int] | None) -> Any:
     """The sum of a small row-major array along all, the first or the last dimensions; else None."""
     if axis is None and a.size >= _LONG:
         return np.asarray(quietly(long_sums, a.reshape(-1))).reshape((1,) * a.ndim)
-    if a.itemsize < 4:
-        return None
     if axis is None:
-        return quietly(_sum_along, a.reshape(-1), (True,)).reshape((1,) * a.ndim)
+        return quietly(_sum_along, _single(a.reshape(-1)), (True,)).reshape((1,) * a.ndim)
     shape, count = a.shape, len(axis)
     if max(axis) == count - 1:
         kept = math.prod(shape[count:])
-        found = quietly(down, a.reshape(1, a.size // kept, kept))
+        found = quietly(down, _single(a).reshape(1, a.size // kept, kept))
         return found.reshape((1,) * count + shape[count:])
     if min(axis) == a.ndim - count:
         kept = math.prod(shape[:-count])
-        found = quietly(_sum_along, a.reshape(kept, a.size // kept), (False, True))
+        rows = a.reshape(kept, a.size // kept)
+        found = quietly(
+            _sum_along, rows if rows.shape[1] >= _SHORT else _single(rows), (False, True)
+        )
         return found.reshape(shape[:-count] + (1,) * count)
     return None
+
+
+def _single(a: Any) -> Any:
+    return recast(a, np.float32) if a.itemsize < 4 else a
 
 
 def deviations(a: Any, axis: Sequence[int] | None = None) -> Any:

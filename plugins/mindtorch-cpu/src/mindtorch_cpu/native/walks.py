@@ -66,7 +66,7 @@ class WalkKernel:
 
     def __call__(self, *arguments: Any) -> bool:
         """Run it on row-major arrays and numbers; False if a position is out of range."""
-        words = [address(a) if isinstance(a, np.ndarray) else a for a in arguments]
+        words = [address(a) if a.__class__ is np.ndarray else a for a in arguments]
         return not self._call(struct.pack(f"{len(words)}q", *words))
 
     def shared(self, count: int, parts: Callable[[int, int], Sequence[Any]], least: int) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import Any, Final
 
@@ -122,9 +123,14 @@ def _in_tiles(a: Any) -> bool:
     """Whether a group of a pipeline would reduce an array to one element tile by tile."""
     if a.size < LARGE or a.dtype.kind != "f" or not a.flags.c_contiguous:
         return False
+    return bool(a.size > _limits().tile_elements)
+
+
+@functools.cache
+def _limits() -> Any:
     from ..fusion.limits import LIMITS  # imported with the first large one: it brings all of fusion
 
-    return bool(a.size > LIMITS.tile_elements)
+    return LIMITS
 
 
 def _by_tiles(a: Any, reduce: Any, join: np.ufunc) -> Any:
