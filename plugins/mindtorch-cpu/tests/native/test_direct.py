@@ -180,7 +180,7 @@ for at_end in (True, False):
         assert compiled.walk("rows_add", np.dtype(d), 1 << 20)(given, out, lines, 11, 7, 13)
         for width in (1, 2, 13):
             x, y = keep(some(11, width, d=d)), keep(some(11, width, d=d))
-            assert compiled.walk("cumsum", np.dtype(d), 1 << 20)(y, x, 11, width)
+            assert compiled.walk("cumsum", np.dtype(d), 1 << 20)(y, x, 11, width, 1, 1)
 print("fine")
 """
 

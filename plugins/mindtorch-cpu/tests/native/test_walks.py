@@ -74,12 +74,35 @@ def test_picking_and_adding_along_each_dimension(both, shape, code):
     assert found == wanted
 
 
-@pytest.mark.parametrize("code", ["f4", "f8", "i8", "i4"])
-def test_running_totals(both, code):
-    for shape in (*SHAPES, (9, 4001), (33_000, 1), (1, 33_000)):
-        x = numbers(shape, code)
-        found, wanted = both(lambda: [x.cumsum(-1), x.cumsum(0), (x / 9).cumprod(-1)])
+@pytest.mark.parametrize("d", ["float16", "bfloat16", "float32", "float64", "int64", "int32"])
+def test_running_totals(both, d):
+    for shape in (*SHAPES, (9, 4001), (33_000, 1), (1, 33_000), (5, 1, 9000), (30, 200, 3)):
+        x = numbers(shape, "f4").to(getattr(torch, d))
+        if x.is_floating_point():
+            x.reshape(-1)[:300] = -0.0
+        turned = x.movedim(0, -1)
+
+        def run():
+            y = x / 9
+            sums = [t.cumsum(dim) for t in (x, turned) for dim in range(x.ndim)]
+            return [*sums, *(y.cumprod(dim) for dim in range(x.ndim)), x[..., :0].cumsum(0)]
+
+        found, wanted = both(run)
         assert found == wanted
+    made = {kernel.program.name for kernel in KERNELS.kernels() if type(kernel.program) is Walk}
+    assert {"cumsum_in_single" if "16" in d else "cumsum"} <= made
+
+
+@pytest.mark.parametrize("count", [2, 4])
+def test_running_totals_in_threads(both, count):
+    threads, x = torch.get_num_threads(), numbers((700, 431), "f4")
+    y = x.reshape(70, 10, 431)
+    found = both(lambda: [x.cumsum(0), x.cumsum(1), y.cumsum(1)])[0]
+    try:
+        torch.set_num_threads(count)
+        assert both(lambda: [x.cumsum(0), x.cumsum(1), y.cumsum(1)])[0] == found
+    finally:
+        torch.set_num_threads(threads)
 
 
 @pytest.mark.parametrize("code", ["f4", "f8"])

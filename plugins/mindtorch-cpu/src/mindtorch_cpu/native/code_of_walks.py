@@ -88,6 +88,25 @@ class Code:
         self.put(f"br label %{name}")
         self._lines.append(f"{name}.end:")
 
+    def over_columns(self, chains: int, lanes: int, body: Callable[[str, int, int], None]) -> None:
+        """Go through ``%width`` columns: many vectors at a time, then one, then one element.
+
+        Args:
+            chains: how many vectors there are at first.
+            lanes: elements of a vector.
+            body: called with the first column, how many vectors there are, and their elements.
+        """
+        done = "0"
+        for count, of in ((chains, lanes), (1, lanes), (1, 1)):
+            left = self.set(f"sub i64 %width, {done}")
+            whole = self.set(f"sub i64 {left}, {self.set(f'urem i64 {left}, {count * of}')}")
+
+            def columns(j: str, done: str = done, count: int = count, of: int = of) -> None:
+                body(self.sum(done, j), count, of)
+
+            self.loop(whole, columns, count * of)
+            done = self.sum(done, whole)
+
     def when(self, condition: str, body: Callable[[], None]) -> None:
         """Do something if a condition holds."""
         self._count += 1

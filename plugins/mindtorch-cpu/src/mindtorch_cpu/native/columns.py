@@ -59,18 +59,13 @@ def of_groups(how: str) -> Callable[[str], str]:
 
         def group(b: str, g: str) -> None:
             begin = w.sum(w.times(b, "%far"), w.times(g, "%rows", "%step"))
-            made, done = w.times(w.sum(w.times(b, "%groups"), g), "%width"), "0"
-            for count, of in ((chains, lanes), (1, lanes), (1, 1)):
-                left = w.set(f"sub i64 %width, {done}")
-                whole = w.set(f"sub i64 {left}, {w.set(f'urem i64 {left}, {count * of}')}")
+            made = w.times(w.sum(w.times(b, "%groups"), g), "%width")
 
-                def columns(j: str, done: str = done, count: int = count, of: int = of) -> None:
-                    at = w.sum(done, j)
-                    out = w.set(f"getelementptr {kind}, ptr %OUT, i64 {w.sum(made, at)}")
-                    some(w.sum(begin, at), out, count, of)
+            def columns(at: str, count: int, of: int) -> None:
+                out = w.set(f"getelementptr {kind}, ptr %OUT, i64 {w.sum(made, at)}")
+                some(w.sum(begin, at), out, count, of)
 
-                w.loop(whole, columns, count * of)
-                done = w.sum(done, whole)
+            w.over_columns(chains, lanes, columns)
 
         w.loop("%blocks", lambda b: w.loop("%groups", lambda g: group(b, g)))
         return w.text()

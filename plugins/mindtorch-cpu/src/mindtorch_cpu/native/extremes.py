@@ -32,17 +32,12 @@ def first_extremes(how: str) -> Callable[[str], str]:
         lanes, chains = vector_bytes() // size, vector_registers() // 4
 
         def block(b: str) -> None:
-            begin, made, done = w.times(b, "%far"), w.times(b, "%width"), "0"
-            for count, of in ((chains, lanes), (1, lanes), (1, 1)):
-                left = w.set(f"sub i64 %width, {done}")
-                whole = w.set(f"sub i64 {left}, {w.set(f'urem i64 {left}, {count * of}')}")
+            begin, made = w.times(b, "%far"), w.times(b, "%width")
 
-                def columns(j: str, done: str = done, count: int = count, of: int = of) -> None:
-                    at = w.sum(done, j)
-                    _columns(w, how, code, w.sum(begin, at), w.sum(made, at), count, of)
+            def columns(at: str, count: int, of: int) -> None:
+                _columns(w, how, code, w.sum(begin, at), w.sum(made, at), count, of)
 
-                w.loop(whole, columns, count * of)
-                done = w.sum(done, whole)
+            w.over_columns(chains, lanes, columns)
 
         w.loop("%blocks", block)
         return w.text()

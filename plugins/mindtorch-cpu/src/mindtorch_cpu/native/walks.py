@@ -22,15 +22,12 @@ from .columns import grouped, of_groups
 from .draws import drawn_bits, kept
 from .extremes import first_extremes, placed_extremes
 from .program import DTYPES
+from .running import codes_of, running, totals
 from .summing import added_rows, row_sums
 
 __all__ = ["WALKS", "Walk", "WalkKernel", "text_of_walk", "wrong_walk"]
 
 _CALL: Final = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)
-# Running totals of so many rows are kept at a time: each waits for its last addition.
-_CHAINS: Final = 8
-# Their elements, before which nothing was added or multiplied; 0 + -0.0 were 0.0.
-_NEUTRAL: Final = {"add": "-0.0", "mul": "1.0"}
 
 
 class Walk(NamedTuple):
@@ -164,44 +161,6 @@ def _rows_add(code: str) -> str:
     return w.text()
 
 
-def _running(op: str) -> Callable[[str], str]:
-    """Running totals of rows, kept in float64 or int64."""
-
-    def write(code: str) -> str:
-        w, kind = Code(("OUT", "GIVEN", "rows", "width")), TYPES[code]
-        real = code[0] == "f"
-        wide, step = ("double", f"f{op}") if real else ("i64", op)
-        start = _NEUTRAL[op] if real else str((op == "mul" and 1) or 0)
-
-        def chains(count: int) -> Callable[[str], None]:
-            def rows(r: str) -> None:
-                totals = [w.variable(wide, start) for _ in range(count)]
-                firsts = [w.times(w.sum(r, str(n)), "%width") for n in range(count)]
-
-                def each(k: str) -> None:
-                    for total, first in zip(totals, firsts, strict=True):
-                        at = w.sum(first, k)
-                        x = w.load(kind, "%GIVEN", at)
-                        x = w.set(f"fpext float {x} to double") if code == "f4" else x
-                        now = w.set(f"{step} {wide} {w.set(f'load {wide}, ptr {total}')}, {x}")
-                        w.put(f"store {wide} {now}, ptr {total}")
-                        if code == "f4":
-                            now = w.set(f"fptrunc double {now} to float")
-                        w.store(kind, now, "%OUT", at)
-
-                w.loop("%width", each)
-
-            return rows
-
-        whole = w.set(f"and i64 %rows, -{_CHAINS}")
-        w.loop(whole, chains(_CHAINS), _CHAINS)
-        left = w.set(f"sub i64 %rows, {whole}")
-        w.loop(left, lambda r: chains(1)(w.sum(r, whole)))
-        return w.text()
-
-    return write
-
-
 # ---- what they are checked against --------------------------------------------------------------
 
 
@@ -230,19 +189,6 @@ def _added_rows(d: Any, random: Any) -> Any:
     return (out, given, index, 90, 7, 21), out, wanted
 
 
-def _totals(ufunc: Any) -> Callable[[Any, Any], Any]:
-    def make(d: Any, random: Any) -> Any:
-        given = (random.normal(0, 2, (_CHAINS + 3, 29)) * 1.5).astype(d)
-        given[1, :2] = 0
-        out = np.zeros_like(given)
-        wide = np.float64 if d.kind == "f" else np.int64
-        with np.errstate(all="ignore"):
-            wanted = ufunc.accumulate(given.astype(wide), 1).astype(d)
-        return (out, given, *given.shape), out, wanted
-
-    return make
-
-
 class _Row(NamedTuple):
     """What there is of a walk.
 
@@ -267,8 +213,10 @@ WALKS: Final[dict[str, _Row]] = {
     "scatter_add": _Row(_scatter_add, _added, _NUMBERS),
     "rows_add": _Row(_rows_add, _added_rows, ("f4", "f8")),
     "kept": _Row(kept, drawn_bits, ("f4", "f8")),
-    "cumsum": _Row(_running("add"), _totals(np.add), ("f4", "f8", "i8")),
-    "cumprod": _Row(_running("mul"), _totals(np.multiply), ("f4", "f8", "i8")),
+    **{
+        name: _Row(running(name), totals(name), codes_of(name), 6)
+        for name in ("cumsum", "cumprod", "cumsum_in_single", "cumprod_in_single")
+    },
     "group_sums": _Row(of_groups("sums"), grouped("sums"), ("f4", "f8"), 6),
     "group_dots": _Row(of_groups("dots"), grouped("dots"), ("f4", "f8"), 6),
     "group_tops": _Row(of_groups("tops"), grouped("tops"), ("f4", "f8"), 6),

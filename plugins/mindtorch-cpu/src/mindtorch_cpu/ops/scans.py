@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from mindtorch_core.backend import int64, wrap_dim
+from mindtorch_core.backend import FLOATING, int64, wrap_dim
 
-from ..arrays import NUMPY_OF, converted, quietly, row_major, wrap
+from ..arrays import HALVES, NUMPY_OF, converted, quietly, recast, row_major, wrap
 from ..compiled import walk
 from ..large import LARGE, many
 from ..memory_pool import POOL
@@ -37,16 +37,17 @@ def _totals(name: str, step: Any) -> None:
         if not a.ndim:
             return wrap(a.copy(), d)
         axis = wrap_dim(dim, a.ndim)
+        data = _by_walk(name, row_major(a), axis) if many(a) else None
+        if data is not None:
+            return wrap(data, d)
         data = totals(a, axis, _WIDE.get(d.name))
-        if step is np.add and a.shape[axis] and (a.take(0, axis) == 0).any():
+        if step is np.add and d.category >= FLOATING and data.size and _perhaps_zero(a, axis):
             quietly(np.add, data, data.dtype.type(0), data)  # they begin at 0: there is no -0
         return wrap(data, d)
 
     def totals(a: Any, axis: int, wide: Any) -> Any:
         if many(a):
             a = row_major(a)  # a copy costs less than steps from line to line
-        if axis == a.ndim - 1 and a.flags.c_contiguous and (made := _by_walk(name, a)) is not None:
-            return made
         if wide is not None and a.size >= LARGE and a.flags.c_contiguous:
             return quietly(_along_rows, step, a, axis, wide)
         data = quietly(accumulate, a, axis, wide or a.dtype)
@@ -55,18 +56,34 @@ def _totals(name: str, step: Any) -> None:
     register(name, run)
 
 
-def _by_walk(name: str, a: Any) -> Any:
-    """Running totals along the last dimension by a compiled loop, in several threads; or None."""
+def _perhaps_zero(a: Any, axis: int) -> bool:
+    """Whether the first elements may be 0; of few elements nothing is asked, which costs more."""
+    return not many(a) or bool((a.take(0, axis) == 0).any())
+
+
+def _by_walk(name: str, a: Any, axis: int) -> Any:
+    """Running totals of a row-major array by a compiled loop, in several threads; None without one."""
+    if a.dtype in HALVES:
+        made = _by_walk(f"{name}_in_single", recast(a, np.float32), axis)
+        return None if made is None else recast(made, a.dtype)
     loop = walk(name, a.dtype, a.size)
     if loop is None:
         return None
     out = POOL.empty(a.shape, a.dtype)
-    width = a.shape[-1]
-    lines, target = a.reshape(-1, width), out.reshape(-1, width)
-    least = max(LARGE // width, 8)
-    loop.shared(
-        len(lines), lambda low, high: (target[low:high], lines[low:high], high - low, width), least
-    )
+    rows, width = a.shape[axis], math.prod(a.shape[axis + 1 :])
+    given, made = (t.reshape(-1, rows, width) for t in (a, out))
+
+    def blocks(low: int, high: int) -> tuple[Any, ...]:
+        return made[low:high], given[low:high], high - low, rows, width, width
+
+    def columns(low: int, high: int) -> tuple[Any, ...]:
+        part = slice(low, high)
+        return made[0, :, part], given[0, :, part], 1, rows, high - low, width
+
+    if len(given) > 1 or width == 1:
+        loop.shared(len(given), blocks, max(LARGE // (rows * width), 8 if width == 1 else 1))
+    else:
+        loop.shared(width, columns, max(LARGE // rows, 64))
     return out
 
 
