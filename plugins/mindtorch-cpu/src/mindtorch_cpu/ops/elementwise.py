@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable
 from functools import partial
@@ -12,6 +13,7 @@ import numpy as np
 from mindtorch_core.backend import COMPLEX, FLOATING, bfloat16, bool_, finfo, int32, to_floating
 
 from ..arrays import NUMPY_OF, TORCH_OF, WIDER, cast, in_common_order, laid_as, quietly, wrap
+from ..compiled import one_pass
 from ..register import composition_of, kernel, register, rule_of
 from .functions import function, unary
 from .pointwise import Ufunc, arithmetic, binary
@@ -60,24 +62,42 @@ register(
 @kernel("nan_to_num")
 def nan_to_num(self: Any, nan: Any = None, posinf: Any = None, neginf: Any = None) -> Any:
     """NaN and infinities replaced."""
-    category = self.raw_dtype.category
-    if category < FLOATING:
+    a, d = self.raw_data, self.raw_dtype
+    if d.category < FLOATING:
         return composition_of("nan_to_num")(self, nan, posinf, neginf)
-    if category > FLOATING or self.raw_dtype in WIDER:
-        a = composition_of("nan_to_num")(self, nan, posinf, neginf).raw_data
+    if d.category == COMPLEX:
+        pairs = a[..., None].view(a.real.dtype)
+        found = _replaced(pairs, nan, posinf, neginf).view(a.dtype)[..., 0]
     else:
-        a = quietly(_replaced, self.raw_data, nan or 0.0, posinf, neginf)
-    return wrap(in_common_order(a, self.raw_data), self.raw_dtype)
+        found = _replaced(a, nan, posinf, neginf)
+    return wrap(in_common_order(found, a), d)
 
 
-def _replaced(a: Any, nan: Any, posinf: Any, neginf: Any) -> Any:
-    """A copy; infinities for which there is no number become the largest ones."""
-    found = np.array(a)
-    np.copyto(found, nan, where=np.isnan(a))
-    largest = finfo(TORCH_OF[a.dtype]).max
-    for infinite, given, finite in ((np.inf, posinf, largest), (-np.inf, neginf, -largest)):
-        np.copyto(found, finite if given is None else given, where=np.equal(a, infinite))
-    return found
+def _replaced(a: Any, *numbers: Any) -> Any:
+    """A copy with NaN and infinities replaced by numbers, or None."""
+    key, made = _by_largest(a.dtype) if numbers == (None,) * 3 else _replacing(a.dtype, *numbers)
+    found = one_pass(key, lambda tracer, x: [made(x)], a.dtype, a)
+    return quietly(made, a) if found is None else found
+
+
+def _replacing(d: Any, nan: Any, posinf: Any, neginf: Any) -> tuple[Any, Callable[[Any], Any]]:
+    """What replaces NaN and infinities, those for which there is no number by the largest; and its key."""
+    largest = finfo(TORCH_OF[d]).max
+    high = largest if posinf is None else posinf
+    low = -largest if neginf is None else neginf
+    none, high, low = (quietly(np.array, float(x), d) for x in (nan or 0.0, high, low))
+
+    def made(x: Any) -> Any:
+        found = np.where(np.isnan(x), none, x)
+        found = np.where(np.equal(x, x.dtype.type(np.inf)), high, found)
+        return np.where(np.equal(x, x.dtype.type(-np.inf)), low, found)
+
+    return ("nan_to_num", none.tobytes(), high.tobytes(), low.tobytes()), made
+
+
+@functools.cache
+def _by_largest(d: Any) -> tuple[Any, Callable[[Any], Any]]:
+    return _replacing(d, None, None, None)
 
 
 @kernel("frexp.Tensor")
