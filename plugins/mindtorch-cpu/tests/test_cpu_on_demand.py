@@ -33,7 +33,7 @@ FIRST = {
     "quantiles": "_dirichlet_grad", "random": "randperm", "random_counts": "poisson",
     "rearranging": "flip", "recurrent": "lstm", "recurrent_steps": "gru", "reduction": "amax",
     "regression": "nn.functional.mse_loss",
-    "resampling": "nn.functional.interpolate", "sampling": "binomial", "scans": "cumsum",
+    "resampling": "nn.functional.interpolate", "rms_norm": "nn.functional.rms_norm", "sampling": "binomial", "scans": "cumsum",
     "scattering": "masked_scatter", "selection": "where", "slopes": "sigmoid",
     "softmax": "softmax", "special": "lgamma",
     "steps": "_fused_adam_", "views": "select",

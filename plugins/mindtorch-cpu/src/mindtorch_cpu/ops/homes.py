@@ -90,6 +90,7 @@ HOMES: Final = (
      "upsample_linear1d_backward upsample_nearest1d upsample_nearest1d_backward upsample_nearest2d "
      "upsample_nearest2d_backward upsample_nearest3d upsample_nearest3d_backward "
      "upsample_trilinear3d upsample_trilinear3d_backward"),
+    ("rms_norm", "_fused_rms_norm"),
     ("sampling", "_rrelu_slopes cauchy_ exponential_ geometric_ log_normal_ multinomial"),
     ("scans", "cummax cummin cumprod cumsum logcumsumexp"),
     ("scattering", "masked_scatter scatter_reduce.two scatter_reduce_.two"),
