@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import quietly, wrap
+from ..arrays import HALVES, quietly, recast, recast_into, wrap
 from ..compiled import walk
 from ..large import LARGE
 from ..register import composition_of, kernel
 from .flat import checked
 
-__all__ = ["added_rows"]
+__all__ = ["added_in_single", "added_rows"]
 
 # Shorter rows cost more to find than to add.
 _SHORT = 8
@@ -46,6 +46,24 @@ def added_rows(index: Any, rows: Any, count: int) -> Any:
     return quietly(lambda: matrix @ np.ascontiguousarray(rows))
 
 
+def added_in_single(out: Any, index: Any, rows: Any) -> bool:
+    """Whether rows of half precision were added to those of positions: in float32, rounded once.
+
+    Args:
+        out: what is added to, in place.
+        index: positions in range, one per row.
+        rows: as many, of any strides.
+    """
+    loop = walk("rows_add", np.dtype(np.float32), rows.size)
+    if loop is None or rows.dtype not in HALVES or rows.dtype != out.dtype:
+        return False
+    target, given = (np.ascontiguousarray(recast(a, np.float32)) for a in (out, rows))
+    counts = index.size, len(out), rows.size // index.size
+    loop(target, given, np.ascontiguousarray(index, np.int64), *counts)
+    recast_into(target, out)
+    return True
+
+
 @kernel("embedding_dense_backward")
 def embedding_dense_backward(
     grad_output: Any, indices: Any, num_weights: int, padding_idx: int, scale_grad_by_freq: bool
@@ -56,9 +74,13 @@ def embedding_dense_backward(
     if scale_grad_by_freq or g.size < LARGE or g.size != index.size * g.shape[-1]:
         return _decomposed(grad_output, indices, *options)
     flat = checked("index_add", index.reshape(-1), num_weights, 0, IndexError)
-    found = added_rows(flat, g.reshape(flat.size, -1), num_weights)
+    rows = g.reshape(flat.size, -1)
+    if g.dtype in HALVES:  # in float32, rounded once
+        rows = recast(rows, np.float32)
+    found = added_rows(flat, rows, num_weights)
     if found is None:
         return _decomposed(grad_output, indices, *options)
+    found = recast(found, g.dtype) if found.dtype != g.dtype else found
     if 0 <= padding_idx < num_weights:
         found[padding_idx] = 0
     return wrap(found, grad_output.raw_dtype)

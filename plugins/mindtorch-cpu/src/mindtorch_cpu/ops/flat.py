@@ -13,7 +13,8 @@ import numpy as np
 
 from mindtorch_core.backend import contiguous_strides, numel
 
-from ..arrays import WIDER, quietly
+from ..arrays import WIDER, quietly, recast, recast_into
+from ..compiled import walk
 
 __all__ = ["checked", "combine_at", "gathered_positions", "indexed_positions"]
 
@@ -90,15 +91,31 @@ def combine_at(ufunc: Any, out: Any, flat: Any, values: Any, d: Any) -> None:
         d: dtype of the tensor.
     """
     wide = WIDER.get(d)
-    kind = np.float32 if wide is not None else out.dtype
+    kind = np.dtype(np.float32) if wide is not None else out.dtype
     row = out.reshape(-1) if kind == out.dtype and out.flags.c_contiguous else None
-    target = np.array(out, kind, order="C").reshape(-1) if row is None else row
+    target = (_dense(out, kind) if kind != out.dtype else out.copy()) if row is None else row
+    target = target.reshape(-1)
     if values.shape != flat.shape:
         values = np.broadcast_to(values, flat.shape)
-    given = np.ascontiguousarray(values, kind).reshape(-1)
-    quietly(ufunc.at, target, flat.reshape(-1), given)
+    given = _dense(values, kind).reshape(-1)
+    if ufunc is not np.add or not _added(target, flat, given):
+        quietly(ufunc.at, target, flat.reshape(-1), given)
     if row is None:
-        quietly(np.copyto, out, target.reshape(out.shape), "unsafe")
+        recast_into(target.reshape(out.shape), out)
+
+
+def _dense(a: Any, kind: Any) -> Any:
+    """A row-major array of a dtype."""
+    return np.ascontiguousarray(a if a.dtype == kind else recast(a, kind))
+
+
+def _added(target: Any, flat: Any, given: Any) -> bool:
+    """Whether a compiled loop added elements at flat positions, one after another as NumPy does."""
+    loop = walk("scatter_add", target.dtype, given.size)
+    if loop is None or np.may_share_memory(target, given):
+        return False
+    at = np.ascontiguousarray(flat, np.int64)
+    return bool(loop(target, given, at, 1, 1, at.size, target.size, target.size, 1, 0))
 
 
 def few(shape: tuple[int, ...]) -> bool:

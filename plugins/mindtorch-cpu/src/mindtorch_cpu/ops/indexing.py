@@ -391,8 +391,10 @@ def index_add_(self: Any, dim: int, index: Any, source: Any, *, alpha: Any = 1) 
         quietly(np.add.at, out, (*(slice(None),) * at, i), part)
         return self
     if at == 0 and out.ndim > 1 and part.size >= LARGE:
-        from .accumulation import added_rows
+        from .accumulation import added_in_single, added_rows
 
+        if added_in_single(out, i, part):
+            return self
         found = added_rows(i, part.reshape(i.size, -1), out.shape[0])
         if found is not None:
             quietly(np.add, out, found.reshape(out.shape), out)
