@@ -22,6 +22,7 @@ from .columns import grouped, of_groups
 from .draws import drawn_bits, kept
 from .extremes import first_extremes, placed_extremes
 from .program import DTYPES
+from .ranks import first_by_rank, ranked
 from .running import codes_of, running, totals
 from .summing import added_rows, row_sums
 
@@ -222,6 +223,8 @@ WALKS: Final[dict[str, _Row]] = {
     "group_tops": _Row(of_groups("tops"), grouped("tops"), ("f4", "f8"), 6),
     "most_placed": _Row(first_extremes("most"), placed_extremes("most"), _NUMBERS, 6),
     "least_placed": _Row(first_extremes("least"), placed_extremes("least"), _NUMBERS, 6),
+    "largest_first": _Row(first_by_rank("largest"), ranked("largest"), _NUMBERS, 12),
+    "smallest_first": _Row(first_by_rank("smallest"), ranked("smallest"), _NUMBERS, 12),
     "row_sums": _Row(row_sums, added_rows, ("f4", "f8"), 12, True),
 }
 

@@ -7,13 +7,15 @@ elements are sorted first, and those that are equal then by their positions.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
 from mindtorch_core.backend import int64, wrap_dim
 
-from ..arrays import laid_as, quietly, row_major, wrap
+from ..arrays import HALVES, laid_as, quietly, recast, row_major, wrap
+from ..compiled import walk
 from ..large import LARGE
 from ..register import composition_of, kernel, register, rule_of
 from ..workers import in_parts
@@ -188,7 +190,7 @@ def _few_of_many(a: Any, k: int, largest: bool) -> Any:
 
 
 def _beyond_bound(a: Any, k: int, largest: bool) -> Any:
-    """Positions of the ``k`` largest or smallest of each row; None where elements equal the bound.
+    """Positions of the ``k`` largest or smallest of each row, the first ones of those that equal the last.
 
     NumPy parts elements several times faster than their positions.
     """
@@ -196,10 +198,14 @@ def _beyond_bound(a: Any, k: int, largest: bool) -> Any:
     at = n - k if largest else k - 1
     bound = np.partition(a, at, -1)[..., at, None]
     chosen = a >= bound if largest else a <= bound
-    found = np.flatnonzero(chosen)
-    if found.size != k * (a.size // n) or (a.ndim > 1 and (chosen.sum(-1) != k).any()):
-        return None
-    return (found % n).reshape(*a.shape[:-1], k)
+    if (chosen.sum(-1) != k).any():
+        beyond, equal = (a > bound if largest else a < bound), a == bound
+        if a.dtype.kind == "f":  # NaN is the largest
+            none, last = a != a, bound != bound
+            beyond = np.where(last, ~(none | largest), beyond | (none & largest))
+            equal = np.where(last, none, equal)
+        chosen = beyond | (equal & (equal.cumsum(-1) <= k - beyond.sum(-1, keepdims=True)))
+    return (np.flatnonzero(chosen) % n).reshape(*a.shape[:-1], k)
 
 
 @kernel("topk")
@@ -215,6 +221,9 @@ def topk(self: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool = 
     axis = wrap_dim(dim, a.ndim)
     moved = _last(a, axis)
     n = moved.shape[-1]
+    order = _by_walk(moved, k, largest) if n > _FEW and 4 * k <= n and k else None
+    if order is not None:
+        return _picked(moved, order, axis, self.raw_dtype)
     if a.dtype.kind == "V" or n <= _FEW or 4 * k > n or not k:
         order = positions_in_order(moved, largest)
         if 1 < n <= _FEW and k:
@@ -238,17 +247,44 @@ def topk(self: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool = 
     return _picked(moved, order.reshape(*moved.shape[:-1], k), axis, self.raw_dtype)
 
 
+# As many at most are kept in order while rows are gone through.
+_KEPT = 128
+
+
+def _by_walk(a: Any, k: int, largest: bool) -> Any:
+    """Positions of the largest or smallest along the last dimension, in order, by a compiled loop; or None.
+
+    Also where too many elements have to be moved, as of rows that are almost in order.
+    """
+    loop = None
+    if k <= _KEPT:
+        single = np.dtype(np.float32) if a.dtype in HALVES else a.dtype
+        loop = walk("largest_first" if largest else "smallest_first", single, a.size)
+    if loop is None:
+        return None
+    lines = np.ascontiguousarray(recast(a, single) if single != a.dtype else a)
+    lines = lines.reshape(-1, a.shape[-1])
+    rows, n = lines.shape
+    values, order = np.empty((rows, k), single), np.empty((rows, k), np.int64)
+    moved = []
+
+    def some(low: int, high: int) -> tuple[Any, ...]:
+        most = int(4 * (high - low) * k * (2 + math.log(n / k)))
+        moved.append((np.zeros(1, np.int64), most))
+        part = slice(low, high)
+        return values[part], order[part], lines[part], moved[-1][0], high - low, n, k, most
+
+    loop.shared(rows, some, -(-LARGE // n))
+    if any(count[0] >= most for count, most in moved):
+        return None
+    return order.reshape(*a.shape[:-1], k)
+
+
 def _first_ones(a: Any, k: int, largest: bool) -> Any:
     """Positions of the largest or smallest along the last dimension, in order."""
-    n = a.shape[-1]
     found = _few_of_many(a, k, largest)
     if found is None:
         found = _beyond_bound(a, k, largest)
-    if found is None and largest:
-        found = np.argpartition(a, n - k, -1)[..., n - k :]
-    elif found is None:
-        found = np.argpartition(a, k - 1, -1)[..., :k]
-    found.sort(-1)  # equal ones keep their order, whatever the other rows are
     return along(found, positions_in_order(along(a, found), largest)[..., :k])
 
 
