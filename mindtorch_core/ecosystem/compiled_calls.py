@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-import dis
 import functools
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Iterator
-from types import CodeType
+from collections.abc import Callable
+from contextlib import nullcontext
 from typing import Any, Final, TypeVar
 
 from ..deferred import Pipeline, current_pipeline, pipeline_context
-from ..deferred.context import END_OF_BLOCK
 from ..deferred.replay.sites import Site
-from ..deferred.trace import location_of
 from ..dispatch.keys import MASKS, DispatchKeySet
 from ..tensors.tensor import Tensor
 from ..utils._pytree import tree_iter
 from ..values.errors import PipelineError
 from .compiled_handlers import catches
+from .compiled_looks import Looks
 from .compiled_stances import DEFAULT, STANCE, Called
 from .compiler_errors import Unsupported
 from .compiler_settings import COUNTERS
@@ -29,15 +27,6 @@ __all__ = ["CALLS", "compiled_call", "generation", "refuse_in_fullgraph", "reset
 _F = TypeVar("_F", bound=Callable[..., Any])
 _LEARNING: Final = 4  # calls until a known trace is replayed
 _TRIALS: Final = 3  # of each way, for the choice between them
-# What ends a graph besides branches, as `Pipeline.stats` has it.
-_ENDS: Final = frozenset({
-    "allclose()", "backward()", "equal()", "grad()", "is_nonzero()", "repr()", "tolist()",
-})  # fmt: skip
-_LOOKS: Final = frozenset({"bool()", "float()", "int()", "item()"})
-# Instructions of the rest of an expression.
-_WITHIN: Final = (
-    "BINARY", "CACHE", "CALL", "COMPARE", "CONTAINS", "COPY", "LOAD", "PRECALL", "PUSH", "TO_BOOL", "UNARY",
-)  # fmt: skip
 _VARIANTS: Final = 16  # by shapes and dtypes of the arguments
 
 
@@ -165,8 +154,9 @@ def _block(
     watched = _pipeline(variant.site) if fullgraph or not variant.calls else None
     if not variant.calls:
         COUNTERS["frames"]["total"] += 1
+    looks = Looks(refuse_in_fullgraph) if fullgraph else None
     try:
-        with _pipeline(variant.site) if watched is None else watched:
+        with _pipeline(variant.site) if watched is None else watched, looks or nullcontext():
             result = fn(*args, **kwargs)
     except PipelineError as error:
         cause = error.__cause__
@@ -174,16 +164,13 @@ def _block(
             raise
         cause.add_note(f"{error.op} was called at {error.location}")
         raise cause from None
-    if watched is not None and not (variant.calls and watched.counts.only(END_OF_BLOCK)):
-        stats = watched.stats()
-        lines = [*dict.fromkeys(_ends_of_graphs(watched))] if fullgraph else []
-        if lines:
-            raise Unsupported(
-                f"torch.compile(fullgraph=True): {getattr(fn, '__qualname__', fn)} cannot be one graph, "
-                f"as it looks at values before its end: {', '.join(lines)}"
-            )
-        if not variant.calls:
-            _count(stats)
+    if looks is not None and watched is not None and (lines := looks.ends_of_graphs(watched)):
+        raise Unsupported(
+            f"torch.compile(fullgraph=True): {getattr(fn, '__qualname__', fn)} cannot be one graph, "
+            f"as it looks at values before its end: {', '.join(lines)}"
+        )
+    if watched is not None and not variant.calls:
+        _count(watched.stats())
     return result
 
 
@@ -195,40 +182,6 @@ def refuse_in_fullgraph(what: str) -> None:
     """
     if CALLS.compiling == "fullgraph":
         raise Unsupported(f"torch.compile(fullgraph=True): {what}: a graph ends there")
-
-
-def _ends_of_graphs(pipe: Pipeline) -> Iterator[str]:
-    """The lines of a block that end a graph of PyTorch's, too: numbers and sizes in it may depend on data."""
-    for reason, code, instruction in pipe.counts.counted:
-        if reason in _ENDS or (reason in _LOOKS and _branches(code, instruction)):
-            yield f"{reason} at {location_of(code, instruction)}"
-
-
-def _branches(code: CodeType, instruction: int) -> bool:
-    """Whether what an instruction looked at decides on a branch, there or in an expression of few calls.
-
-    So does the number in ``for ... in range(number)``; an ``assert`` is none.
-    """
-    instructions = [*dis.get_instructions(code)]
-    steps = [step for step in instructions if step.offset >= instruction]
-    end = next((n for n, step in enumerate(steps) if not step.opname.startswith(_WITHIN)), None)
-    if end is None:
-        return False
-    if steps[end].opname == "GET_ITER":
-        callee = _start(steps[end - 1])
-        names = (s for s in instructions if s.argval == "range" and s.opname.startswith("LOAD"))
-        return end > 1 and callee is not None and any(_start(name) == callee for name in names)
-    jump = steps[end]
-    if "JUMP" not in jump.opname or "IF" not in jump.opname:
-        return False
-    after = next((step for step in steps[end + 1 :] if step.opname != "NOT_TAKEN"), jump)
-    return "AssertionError" not in (after.argrepr, after.argval) and "ASSERTION" not in after.opname
-
-
-def _start(step: dis.Instruction) -> tuple[int | None, int] | None:
-    """Where the expression of an instruction starts in its file, a call's with the name of what is called."""
-    at = step.positions
-    return None if at is None or at.col_offset is None else (at.lineno, at.col_offset)
 
 
 def _pipeline(site: Site) -> Pipeline:

@@ -1,5 +1,7 @@
 """What `torch.compile(fullgraph=True)` takes as one graph: what PyTorch does."""
 
+import threading
+
 import pytest
 
 import mindtorch_core as mt
@@ -33,6 +35,55 @@ def repeated(torch, x):
     return x
 
 
+def branch_on_a_variable(torch, x):
+    number = x.sum().item()
+    twice = number * 2
+    return x if twice > 0 else -x
+
+
+def counted_down(torch, x):
+    count = int(x.sum())
+    while count > 0:
+        x, count = x + 1, count - 1
+    return x
+
+
+def times_of_a_variable(torch, x):
+    count = int(x.sum())
+    for i in range(count):
+        x = x + i
+    return x
+
+
+def matched(torch, x):
+    match int(x[0]):
+        case 1:
+            return x
+    return -x
+
+
+def stored_again(torch, x):
+    number = x.sum().item()
+    y = x * number
+    number = 3
+    return y if number > 2 else x
+
+
+def asked_for_its_type(torch, x):
+    number = x.sum().item()
+    return x if isinstance(number, float) and number is not None else -x
+
+
+def shown(torch, x):
+    print("x has", *x.shape)
+    return x + 1
+
+
+def shown_tensor(torch, x):
+    print(x)
+    return x + 1
+
+
 def graph_break(torch, x):
     torch._dynamo.graph_break()
     return x + 1
@@ -60,6 +111,9 @@ WHOLE = {
     "a loop over what is computed with a number": lambda torch, x: [
         v + 1 for v in x * int(x.sum())
     ],
+    "a variable that is stored again": stored_again,
+    "the type of a number": asked_for_its_type,
+    "the smaller number": lambda torch, x: x * min(x.sum().item(), 3),
     "compiling": lambda torch, x: x + torch.compiler.is_compiling(),
 }
 BROKEN = {
@@ -73,6 +127,18 @@ BROKEN = {
     "a list of so many": lambda torch, x: [x * i for i in range(1, int(x.sum()) + 1)],
     "equal": lambda torch, x: x if torch.equal(x, x) else -x,
     "allclose": lambda torch, x: x if torch.allclose(x, x + 1) else -x,
+    "a branch on a variable": branch_on_a_variable,
+    "a loop until a variable is 0": counted_down,
+    "a loop as many times as a variable says": times_of_a_variable,
+    "match": matched,
+    "any": lambda torch, x: x + any(x > 0),
+    "all": lambda torch, x: x if all(x > 0) else -x,
+    "in": lambda torch, x: x if 1.0 in x else -x,
+    "an argument's value": lambda torch, x: x.tolist(),
+    "print": shown,
+    "print of a tensor": shown_tensor,
+    "repr": lambda torch, x: x + len(repr(x)) * 0,
+    "a copy": lambda torch, x: __import__("copy").deepcopy(x + 1),
     "backward": backward,
     "graph_break": graph_break,
     "disable": disabled,
@@ -102,6 +168,27 @@ def test_values_may_be_computed_with(fn):
 def test_what_ends_a_graph_is_refused(fn):
     with pytest.raises(mt._dynamo.exc.Unsupported, match=r"torch\.compile\(fullgraph=True\): "):
         called(mt, fn)
+
+
+def test_who_prints_meanwhile_is_left_alone(capsys):
+    """Another thread, and whoever prints after the call, or where a graph may end."""
+    seen = []
+
+    def step(x):
+        thread = threading.Thread(target=print, args=("from a thread",))
+        thread.start()
+        thread.join()
+        seen.append(print)
+        return x + 1
+
+    mt.compile(step, fullgraph=True)(mt.ones(2))
+    assert capsys.readouterr().out == "from a thread\n"
+    assert seen[0] is not print
+    with pytest.raises(mt._dynamo.exc.Unsupported, match="print"):
+        mt.compile(lambda x: shown(mt, x), fullgraph=True)(mt.ones(2))
+    print("after")
+    mt.compile(lambda x: shown(mt, x))(mt.ones(2))
+    assert capsys.readouterr().out == "after\nx has 2\n"
 
 
 # In a process of its own: PyTorch's compiler replaces how the interpreter calls functions.
