@@ -12,6 +12,7 @@ import op_mutants
 import plan_mutants
 import program_mutants
 import pytest
+import rare_plan_mutants
 import runtime_mutants
 import stream_mutants
 
@@ -43,6 +44,7 @@ def device(tmp_path_factory):
             program_mutants,
             plan_mutants,
             known_plan_mutants,
+            rare_plan_mutants,
             numeric_mutants,
         ):
             importlib.reload(module)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import gc
+import warnings
+import weakref
 from typing import Any
 
 import mindtorch_core as torch
@@ -15,6 +18,8 @@ from .thread_tests import in_threads
 __all__ = ["KnownPlanTests"]
 
 _TIMES = 6
+_OFTEN = 20  # for what is optimized late, and buffers that are used in turns
+_OPS = 1_500  # in one block: more than calls of Python may be nested
 
 
 class KnownPlanTests(ConformanceBase):
@@ -47,7 +52,7 @@ class KnownPlanTests(ConformanceBase):
     def test_plan_results_stay(self) -> None:
         """What a block gave is not overwritten when it is run again."""
         found = []
-        for i in range(_TIMES):
+        for i in range(_OFTEN):
             x = made([float(i)] * 8, self.device)
             with pipeline_context():
                 y = x * 2 + 1
@@ -57,6 +62,39 @@ class KnownPlanTests(ConformanceBase):
                 y.tolist() == [i * 2.0 + 1] * 8,
                 f"the result of run {i} of a block became {y.tolist()} when the block was run again",
             )
+
+    def test_plan_keeps_nothing_alive(self) -> None:
+        """What a block has read and made is gone when nobody refers to it, but for that of the last runs."""
+        there: list[weakref.ref[Any]] = []
+        for i in range(_OFTEN):
+            x = made([float(i)] * 8, self.device)
+            there.append(weakref.ref(x))
+            with pipeline_context():
+                y = x * 2
+                z = y + 1
+            there.append(weakref.ref(z))
+            del x, y, z
+        self.runtime().synchronize()
+        gc.collect()
+        alive = sum(ref() is not None for ref in there)
+        require(
+            alive <= _OFTEN // 4,
+            f"{alive} tensors of {_OFTEN} runs of a block are alive, to which nobody refers any more",
+        )
+
+    def test_plan_of_many_ops(self) -> None:
+        """A block of more ops than Python calls may be nested, each of which needs the one before."""
+        x = made([0.0, 1.0], self.device)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", RuntimeWarning)
+            with pipeline_context():
+                y = x
+                for _ in range(_OPS):
+                    y = y + 1
+        wanted = [float(_OPS), _OPS + 1.0]
+        require(
+            y.tolist() == wanted, f"a block of {_OPS} additions gave {y.tolist()}, not {wanted}"
+        )
 
     def test_plan_in_threads(self) -> None:
         """Threads run one block at once, each with operands of its own."""

@@ -101,17 +101,26 @@ def _times_nothing(x: Tensor, n: float) -> list[Tensor]:
     return [y * 0, y - y, y / y]
 
 
+def _beyond_singles(x: Tensor, n: float) -> Tensor:
+    return (((x * 0).to(torch.float64) + n) - 0.5) * 2.0**30
+
+
 # ---- blocks that take a number -------------------------------------------------------------------
 
 _NUMBERS: Final[dict[str, tuple[Block, tuple[Any, ...]]]] = {
-    "x * n + 1": (lambda x, n: x * n + 1, (2.0, 3.0, -0.5, 0.0, 2, True)),
+    "x * n + 1": (lambda x, n: x * n + 1, (2.0, 2.0001, 3.0, -0.5, 0.0, 2, True)),
     "x.add(y, alpha=n)": (lambda x, n: x.add(x.abs(), alpha=n) * 2, (1.0, 2.0, -3.0)),
     "n - x": (lambda x, n: (n - x).exp(), (0.5, 0.25, 1)),
     "x ** n": (lambda x, n: x.abs() ** n, (2, 3, 0.5)),
     "x.clamp(-n, n)": (lambda x, n: x.clamp(-n, n) + x, (0.25, 1.0, 0.5)),
-    "x.sum(n)": (lambda x, n: (x * 2).sum(n), (0, 1, -1)),
+    "x.sum(n)": (lambda x, n: (x * 2).sum(n), (0, None, 1, -1)),
     "x[n]": (lambda x, n: x[n] * 2 + x[0], (0, 1, -1)),
     "torch.roll(x, n)": (lambda x, n: torch.roll(x + 1, n), (1, 2, -1)),
+    "x.div(2, rounding_mode=n)": (
+        lambda x, n: (x * 5).div(2, rounding_mode=n),
+        ("floor", "trunc", None),
+    ),
+    "x.sort(1)[n] * 1.5": (lambda x, n: (x * 2).sort(1)[n] * 1.5, (0, 1)),
     "x.fill_(n)": (lambda x, n: [x.add_(1), x[:2].fill_(n) * 1][1], (4.0, 5.0, -1)),
     "torch.full(n)": (lambda x, n: x + torch.full((3,), n, device=x.device), (1.5, 2.5, 1)),
     "x.copysign(n)": (lambda x, n: x.copysign(n) + 1, (0.0, -0.0, 1.0)),
@@ -120,8 +129,10 @@ _NUMBERS: Final[dict[str, tuple[Block, tuple[Any, ...]]]] = {
         lambda x, n: ((x * 4).to(int64) + n) % 8,
         (1, 2**53 + 1, 2**53),
     ),
+    "doubles near n": (_beyond_singles, (0.5, 0.5 + 2**-30, 0.25)),
     "numbers such as n times 0": (_times_nothing, (1.0, float("inf"), float("nan"), -1.0)),
     "x.sum(n), a list": (lambda x, n: (x * 2).sum(n), ([0], [1], [-1])),
+    "x.reshape(n) + 1": (lambda x, n: (x[:2] * 2).reshape(n) + 1, ([2, 3], [3, 2])),
     "x.argsort(descending=n)": (lambda x, n: (x * 2).argsort(1, descending=n), (False, True)),
     "where(x > n)": (lambda x, n: torch.where(x > n, x, n), (0.0, 0.5, -0.5)),
     "x.to(n)": (
@@ -196,6 +207,12 @@ _ALIASES: Final[dict[str, Block]] = {
 }
 
 
+_OVERLAPS: Final[dict[str, Block]] = {
+    "a write to one": lambda a, b: b * a.add_(1),
+    "writes to both": lambda a, b: [a.mul_(2), b.add_(1), a + b][2],
+}
+
+
 def _mixture(x: Tensor) -> list[Any]:
     """Ops of all kinds that a plan may meet: several results, lists, writes, casts, reductions."""
     values, order = x.sort(dim=1)
@@ -266,11 +283,42 @@ class PlanTests(ConformanceBase):
         ):
             _check("(a - b) * c of other operands", block, *operands)
 
+    def test_plan_with_other_elements(self) -> None:
+        """Blocks alike but for elements: of masks, of what has no dimensions, of parameters."""
+
+        def block(x: Tensor, mask: Tensor, factor: Tensor, weight: Tensor) -> list[Tensor]:
+            return [torch.where(mask, x, x * factor), (x @ weight).detach()]
+
+        for seed in (1, 2, 3):
+            x, y = self._matrix(4, 4), self._matrix(4, 4, seed=seed)
+            operands = {"a mask": y > 0, "a factor": y[0, 0].clone(), "a parameter": y}
+            for name in operands:
+                mask, factor, weight = (
+                    operands[each] if each == name else right
+                    for each, right in (
+                        ("a mask", x > 0),
+                        ("a factor", x[0, 0].clone()),
+                        ("a parameter", x.clone()),
+                    )
+                )
+                _check(
+                    f"a block with other elements of {name}", block, x, mask, factor,
+                    weight.requires_grad_(),
+                )  # fmt: skip
+
     def test_plan_aliasing(self) -> None:
         """Views, and writes in place, of operands and of results; what is no view has its own memory."""
         for name, block in _ALIASES.items():
             for _ in range(2):
                 _check(name, block, self._matrix(3, 3))
+        for name, overlapping in _OVERLAPS.items():
+            for _ in range(2):
+                memory, right = self._matrix(4, 3), self._matrix(4, 3)
+                wanted = overlapping(right[:3], right[1:])
+                what = f"{name} of operands that overlap"
+                (found,) = _deferred(what, overlapping, memory[:3], memory[1:])
+                for got, expected in ((found, wanted), (memory, right)):
+                    assert_close(got, expected, rtol=1e-6, atol=1e-6, msg=what)
         for _ in range(5):  # at one place: what is kept for it may be called in another way
             _check_apart(self._matrix(3, 3))
 
