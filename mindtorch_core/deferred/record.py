@@ -296,7 +296,8 @@ def _settle(args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
 
 
 def serve_key() -> None:
-    """Serve the Pipeline key."""
+    """Serve the Pipeline key, and tell whoever asks what the shapes of an op's results are."""
     registry.wrappers[DispatchKey.Pipeline] = pipeline_kernel
+    registry.shapes_of = _shapes_of
     BEFORE_EXPORT.append(flush_current)
     BEFORE_POSITION.append(flush_draws)

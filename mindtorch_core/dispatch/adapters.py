@@ -15,7 +15,7 @@ from ..values.errors import NoKernelError
 from .entry import Kernel, KernelRecord, OpEntry
 from .keys import BACKENDS, PRIVATE_USE_KEYS, DispatchKey, DispatchKeySet
 
-__all__ = ["as_called", "no_kernel", "returned_wrongly", "same_device", "tensors_in"]
+__all__ = ["as_called", "no_kernel", "same_device", "shown", "tensors_in"]
 
 
 def as_called(entry: OpEntry, record: KernelRecord, mask: int) -> Kernel:
@@ -141,49 +141,6 @@ def _at_first(
 
     kernel = at_backends(entry, self._keys & BACKENDS)
     return kernel(self, *map(moved, args), **{k: moved(v) for k, v in kwargs.items()})
-
-
-def returned_wrongly(entry: OpEntry, result: Any, *, strict: bool = False) -> str | None:
-    """What is wrong with what a kernel returned; None if it fits the schema.
-
-    Args:
-        entry: the op.
-        result: what its kernel returned.
-        strict: a single result that is no tensor is wrong too, where the schema says Tensor.
-    """
-    schema = entry.schema
-    if schema is None or getattr(schema, "is_varret", False):
-        return None
-    expected = len(schema.returns)
-    if expected == 0:
-        return None if result is None else f"returned {_described(result)}, not None"
-    several = isinstance(result, list | tuple)
-    if expected == 1:
-        if schema.returns[0].is_list:
-            return (
-                None if several else f"returned {_described(result)} where the schema says a list"
-            )
-        if schema.returns[0].real_type.form == "tuple":
-            return (
-                None if several else f"returned {_described(result)} where the schema says a tuple"
-            )
-        if several and result and all(hasattr(r, "_keys") for r in result):
-            return f"returned {_described(result)} where the schema says one value"
-        tensor = schema.returns[0].type == "Tensor"
-        if tensor and result is None and entry.definition is not None:
-            return "returned None where the schema says a Tensor"
-        if strict and tensor and result is not None and not hasattr(result, "_keys"):
-            return f"returned {_described(result)} where the schema says a Tensor"
-        return None
-    if not several or len(result) != expected:
-        return f"returned {_described(result)} where the schema says {expected} values"
-    return None
-
-
-def _described(result: Any) -> str:
-    if isinstance(result, list | tuple):
-        return f"a {type(result).__name__} of {len(result)}"
-    return "None" if result is None else f"one {type(result).__name__}"
 
 
 def shown(backend: DispatchKey) -> str:

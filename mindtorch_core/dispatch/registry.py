@@ -37,6 +37,7 @@ from .transactions import Transactions
 __all__ = ["KernelRecord", "OpEntry", "OperatorRegistry", "Registration", "qualified", "registry"]
 
 WrapperFactory = Callable[[OpEntry, int, Callable[[int], Kernel]], Kernel | None]
+ShapeRules = Callable[[OpEntry, DispatchKey, Callable[[int], Kernel]], Kernel | None]
 
 
 def qualified(name: str) -> str:
@@ -57,6 +58,7 @@ class OperatorRegistry(Transactions):
         self.fallbacks: dict[DispatchKey, KernelRecord] = {}
         self.overload_names: dict[str, str] = {}  # aten::add.Tensor is the entry aten::add
         self.load_backends: Callable[[], None] = lambda: None
+        self.shapes_of: ShapeRules = lambda entry, backend, resolve: None
         self.schema_changed: Callable[[str], None] = lambda name: None  # an op comes or goes
         self.on_demand = OnDemand(self)
         self.when_defined = self.on_demand.when_defined

@@ -16,10 +16,11 @@ from functools import partial
 from typing import Any, NamedTuple, NoReturn
 
 from ..values.errors import NoKernelError
-from .adapters import as_called, no_kernel, returned_wrongly, same_device, shown
+from .adapters import as_called, no_kernel, same_device, shown
 from .autocast_keys import passes
 from .choice import Choice, choose
 from .entry import Kernel, KernelRecord, OpEntry
+from .first_calls import looked_at, returned_wrongly
 from .keys import (
     AUTOGRAD,
     BACKEND_BITS,
@@ -33,6 +34,14 @@ from .registry import refuse_signature, registry
 from .retired import RETIRED, refusing
 
 __all__ = ["Step", "fill", "resolve", "steps"]
+
+
+Around = Callable[[OpEntry, KernelRecord, DispatchKey, Kernel], Kernel]
+
+
+def as_it_is(entry: OpEntry, record: KernelRecord, backend: DispatchKey, kernel: Kernel) -> Kernel:
+    """A backend's kernel, with nothing around it."""
+    return kernel
 
 
 class Step(NamedTuple):
@@ -54,22 +63,23 @@ class Step(NamedTuple):
 def fill(entry: OpEntry, mask: int) -> Kernel:
     """The kernel for an effective mask, computed; it goes into the table after its first call.
 
-    The first result is checked against the schema, so that a kernel that returns too many or too
-    few values is found out, and the calls after it pay nothing for the check.
+    The first result is checked against the schema and the op's rule, so that a kernel that returns too
+    many or too few values, or tensors of another kind, is found out, and the calls after it pay nothing
+    for the check. Results in pipelines are looked at when they are launched.
     """
     refuses = mask & RETIRED[0]
     try:
-        generation, kernel = _settled(entry, mask)
+        generation, kernel, first = _settled(entry, mask)
     except NoKernelError as error:
         if refuses:  # that their backend was unloaded says more
             return refusing(partial(_no_kernel, error))
         raise
     if refuses:
-        kernel = refusing(kernel)
+        kernel, first = refusing(kernel), refusing(first)
 
     def first_call(*args: Any, **kwargs: Any) -> Any:
         try:
-            result = kernel(*args, **kwargs)
+            result = first(*args, **kwargs)
         except TypeError as error:
             refuse_signature(entry, error)
             raise
@@ -97,31 +107,39 @@ def _serving(entry: OpEntry, mask: int) -> KernelRecord | None:
         mask = found.below
 
 
-def _settled(entry: OpEntry, mask: int) -> tuple[int, Kernel]:
-    """A kernel that was computed while nothing was registered, and the registry's generation.
+def _settled(entry: OpEntry, mask: int) -> tuple[int, Kernel, Kernel]:
+    """What was computed while nothing was registered: the registry's generation, and the kernel.
 
+    Then the kernel for the first call, in which backends' results are looked at where they are given.
     Computed without the lock: a plugin that is being loaded in another thread may need this thread.
     """
     while True:
         generation = registry.settled()
         try:
             kernel = resolve(entry, mask)
+            looks = entry.definition is not None and not mask & DispatchKey.Pipeline
+            first = resolve(entry, mask, partial(looked_at, resolve)) if looks else kernel
         except Exception as error:
             if registry.generation == generation:
                 error.__suppress_context__ = True  # the table's KeyError, which led here
                 raise
         else:
             if registry.generation == generation:
-                return generation, kernel
+                return generation, kernel, first
 
 
-def resolve(entry: OpEntry, mask: int) -> Kernel:
+def resolve(entry: OpEntry, mask: int, around: Around = as_it_is) -> Kernel:
     """The function that a call of ``entry`` with this effective mask runs.
+
+    Args:
+        entry: the op.
+        mask: an effective mask.
+        around: makes of a backend's own kernel for the op what is called in its place.
 
     Raises:
         NoKernelError: if nothing can serve the mask.
     """
-    for step in steps(entry, mask, lambda below: resolve(entry, below)):
+    for step in steps(entry, mask, lambda below: resolve(entry, below, around), around):
         if step.kernel is not None:
             return step.kernel
     raise NoKernelError(
@@ -133,13 +151,19 @@ def resolve(entry: OpEntry, mask: int) -> Kernel:
     )
 
 
-def steps(entry: OpEntry, mask: int, resolve_below: Callable[[int], Kernel]) -> Iterator[Step]:
+def steps(
+    entry: OpEntry,
+    mask: int,
+    resolve_below: Callable[[int], Kernel],
+    around: Around = as_it_is,
+) -> Iterator[Step]:
     """The walk down a mask: one step for each key, highest first. The first kernel is the answer.
 
     Args:
         entry: the op.
         mask: an effective mask.
         resolve_below: gives wrappers the kernel for the mask below them.
+        around: makes of a backend's own kernel for the op what is called in its place.
 
     Raises:
         NoKernelError: at the step of a backend that has no kernel.
@@ -158,7 +182,7 @@ def steps(entry: OpEntry, mask: int, resolve_below: Callable[[int], Kernel]) -> 
             raise _ambiguous(entry)
         else:
             yield _at_wrapper(entry, key, choice, below, resolve_below)
-    yield from _at_backends(entry, runtime & BACKEND_BITS)
+    yield from _at_backends(entry, runtime & BACKEND_BITS, around)
 
 
 def _highest_first(mask: int) -> Iterator[DispatchKey]:
@@ -215,7 +239,7 @@ def _chosen(entry: OpEntry, choice: Choice, mask: int) -> Kernel:
     return as_called(entry, record, mask)
 
 
-def _at_backends(entry: OpEntry, mask: int) -> Iterator[Step]:
+def _at_backends(entry: OpEntry, mask: int, around: Around) -> Iterator[Step]:
     """The steps at the backends of the mask, the strongest first.
 
     A PrivateUse backend without a kernel is passed over, for calls whose memory lives elsewhere. A
@@ -225,6 +249,8 @@ def _at_backends(entry: OpEntry, mask: int) -> Iterator[Step]:
     for backend, choice in _choices(entry, mask):
         if choice.record is not None:
             kernel = _chosen(entry, choice, mask)
+            if choice.rule == "direct":
+                kernel = around(entry, choice.record, backend, kernel)
             if missing or mask != backend:
                 kernel = same_device(entry, kernel, tuple(missing), resolve)
             yield Step(backend, choice, kernel)

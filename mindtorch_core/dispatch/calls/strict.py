@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from ..adapters import returned_wrongly
 from ..entry import OpEntry
+from ..first_calls import returned_wrongly
 from ..schema import Argument, OperatorSchema
 from .conversion import converter, exact_type, result_converter
 from .generated import Template, compile_function, function_name, own, own_scope
