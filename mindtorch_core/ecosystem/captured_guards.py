@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..dispatch.keys import AUTOGRAD
@@ -10,7 +11,7 @@ from ..tensors.autograd_state import AutogradMeta
 from ..tensors.tensor import Tensor
 from ..values.shapes import show
 
-__all__ = ["guard_of", "hooks_of", "kind_of", "shown"]
+__all__ = ["Identities", "guard_of", "hooks_of", "kind_of", "shown"]
 
 
 def guard_of(t: Tensor) -> tuple[Any, ...]:
@@ -41,3 +42,45 @@ def shown(guard: tuple[Any, ...]) -> str:
     if kind is not Tensor:
         text += f" of class {kind.__qualname__}"
     return f"{text}, requiring grad," if grad else text
+
+
+class Identities:
+    """Which arguments were one tensor, or one that the function reads besides: they have to be so again.
+
+    Nothing tells by which of its names the function has read such a tensor.
+
+    Args:
+        leaves: the arguments.
+        name_of: by which name the function reads a tensor besides its arguments, or None.
+    """
+
+    def __init__(self, leaves: Sequence[Any], name_of: Callable[[Tensor], str | None]) -> None:
+        first: dict[int, int] = {}
+        self._same: list[tuple[int, int]] = []
+        self._bound: list[tuple[int, Tensor, str]] = []
+        for i, t in enumerate(leaves):
+            if not isinstance(t, Tensor):
+                continue
+            if (before := first.setdefault(id(t), i)) != i:
+                self._same.append((before, i))
+            elif (name := name_of(t)) is not None:
+                self._bound.append((i, t, name))
+
+    def difference(self, leaves: Sequence[Any], argument: Callable[[int], str]) -> str | None:
+        """What is not so in a call; None where all is.
+
+        Args:
+            leaves: its arguments.
+            argument: how an error names one.
+        """
+        for i, j in self._same:
+            if leaves[i] is not leaves[j]:
+                names = f"{argument(i)} and {argument(j)}"
+                return f"{names} were one tensor when it was captured, and are two now"
+        for i, t, name in self._bound:
+            if leaves[i] is not t:
+                return (
+                    f"{argument(i)} was {name} when it was captured, which the function reads besides, and "
+                    f"is another tensor now"
+                )
+        return None

@@ -28,7 +28,7 @@ from ..values.errors import CaptureError
 from ..values.shapes import Shape
 from .captured_computing import Computing
 from .captured_grads import Grad, Touched, grads_of, shown_as
-from .captured_guards import guard_of, hooks_of, shown
+from .captured_guards import Identities, guard_of, hooks_of, shown
 from .captured_names import is_same
 from .captured_surroundings import Settings, Surroundings
 
@@ -104,6 +104,7 @@ class Step:
         self._name, self._fn = name, fn
         self._around, self._settings = around, settings
         self._leaves = [guard_of(t) if isinstance(t, Tensor) else t for t in leaves]
+        self._identities = Identities(leaves, around.name_of)
         self._spec = spec
         # The classes of the arguments, where none is a container and none has a name.
         plain = spec == tree_structure(((None,) * len(leaves), {}))
@@ -204,6 +205,8 @@ class Step:
                 return t
             if id(t) in at:
                 return _Part(at[id(t)], t._shape, (), t._dtype, None)
+            if self._around.name_of(t) is not None:  # whatever an argument shows of its memory
+                return t
             number, base = memories.get(id(memory_of(t)), (0, None))
             return t if base is None else _part(number, base, t)
 
@@ -380,6 +383,9 @@ class Step:
                     f"{self._name}(): {self.argument(i)} was {was} when it was captured, and is "
                     f"{value!r} now; reset() captures anew"
                 )
+        otherwise = self._identities.difference(leaves, self.argument)
+        if otherwise is not None:
+            raise CaptureError(f"{self._name}(): {otherwise}; reset() captures anew")
 
     def argument(self, leaf: int) -> str:
         """How an error names an argument."""

@@ -144,19 +144,26 @@ class Surroundings:
         self._sizes: list[_Watch] = []  # what grows where it is written to
         self._lengths: list[_Watch] = []  # of lists, which may be no more than logs
         self._names: set[str] = set()
+        self._arguments = [f"argument {i}" for i in range(len(given))]
         self._size = -1
         while self._size != len(self._names):  # methods that are found may load further names
             self._size = len(self._names)
             self._met: dict[int, Any] = {}
+            self._tensors: dict[int, tuple[str, Tensor]] = {}
             self._watches.clear()
             self._sizes.clear()
             self._lengths.clear()
             self.iterators: list[str] = []
-            self._walk([("", fn), *((f"argument {i}", v) for i, v in enumerate(given))])
+            self._walk([("", fn), *zip(self._arguments, given, strict=True)])
 
     def holds(self, value: Any) -> bool:
         """Whether a thing was there, where the function can reach it."""
         return id(value) in self._met
+
+    def name_of(self, t: Tensor) -> str | None:
+        """By which name the function reads a tensor besides its arguments; None where it reads none."""
+        found = self._tensors.get(id(t))
+        return None if found is None else found[0].lstrip(".")
 
     def difference(self) -> str | None:
         """What is another thing now; None where nothing is."""
@@ -197,6 +204,8 @@ class Surroundings:
             path, value = todo.pop()
             if isinstance(value, str) and value.isidentifier() and by_text(self._names):
                 self._names.add(value)  # it may name an attribute
+            if isinstance(value, Tensor) and path not in self._arguments:
+                self._tensors.setdefault(id(value), (path, value))
             if isinstance(value, (Tensor, *PLAIN, BuiltinFunctionType)) or id(value) in self._met:
                 continue
             self._met[id(value)] = value

@@ -295,3 +295,42 @@ def test_what_changes_in_each_call_is_refused_though_the_ops_are_the_same(every)
             f(torch.ones(2))
     assert schedule.last_epoch == 6
     assert opt.param_groups[0]["lr"] == 0.5 ** (1 + 6 // every)
+
+
+WEIGHT, HELD = torch.ones(4), {"weight": torch.ones(4)}
+
+
+@pytest.mark.parametrize(
+    ("fn", "first", "told"),
+    [
+        (lambda a, b: a * 2 + b, lambda t: (t, t), "argument 'a' and argument 'b' were one tensor"),
+        (lambda a, b: a.add_(1) + b, lambda t: (t, t), "'a' and argument 'b' were one tensor"),
+        (lambda a, b: a * WEIGHT + b, lambda t: (WEIGHT, t), "argument 'a' was WEIGHT"),
+        (lambda a, b: a + HELD["weight"], lambda t: (HELD["weight"], t), "was HELD\\['weight'\\]"),
+    ],
+)
+def test_arguments_that_were_one_tensor_are_one_again(fn, first, told):
+    """Nothing tells which of them an op has read."""
+    x, y = torch.arange(4.0), torch.full((4,), 3.0)
+    step = torch.pipeline.capture(fn)
+    step(*first(x.clone()))
+    with pytest.raises(torch.CaptureError, match=told):
+        step(x, y)
+    step.reset()
+    for _ in range(2):
+        assert step(x.clone(), y).tolist() == fn(x.clone(), y).tolist()
+
+
+def test_arguments_that_were_two_tensors_may_be_one():
+    step = torch.pipeline.capture(lambda a, b: a * 2 + b)
+    x = torch.arange(4.0)
+    step(x, x + 1)
+    assert step(x, x).tolist() == [0.0, 3.0, 6.0, 9.0]
+
+
+def test_what_is_read_besides_is_not_where_an_argument_lies():
+    """The first call's argument lies in the memory of what the function reads; a later one's elsewhere."""
+    data = torch.arange(6.0)
+    step = torch.pipeline.capture(lambda x: x + data[2:4] + data.mean())
+    for argument in (data[:2], data[2:4], torch.ones(2), data[4:]):
+        assert step(argument).tolist() == (argument + data[2:4] + data.mean()).tolist()
