@@ -117,7 +117,15 @@ def _ops() -> Any:
     return ops._c10d_functional
 
 
+def _all_reduce_coalesced_backward(ctx: Any, grads: Sequence[Tensor]) -> tuple[Any, ...]:
+    reduce_op, group_name = ctx.arguments
+    _check_linear("all_reduce_coalesced", reduce_op)
+    found = _ops().all_reduce_coalesced([g.contiguous() for g in grads], reduce_op, group_name)
+    return found, None, None
+
+
 _gradient("all_reduce", _all_reduce_backward, _keep)
+_gradient("all_reduce_coalesced", _all_reduce_coalesced_backward, _keep)
 
 
 # ---- all_gather and reduce_scatter -----------------------------------------------------------------
@@ -213,8 +221,32 @@ def _reduce_scatter_backward(ctx: Any, grad: Tensor) -> tuple[Any, ...]:
     return found if reduce_op.lower() == "sum" else found / group_size, None, None, None
 
 
+def _all_gather_coalesced_backward(ctx: Any, grads: Sequence[Tensor]) -> tuple[Any, ...]:
+    group_size, group_name = ctx.arguments
+    found = _ops().reduce_scatter_tensor_coalesced(
+        [g.contiguous() for g in grads], "sum", group_size, group_name
+    )
+    return [g.reshape(shape) for g, shape in zip(found, ctx.shapes, strict=True)], None, None
+
+
+def _keep_shapes(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
+    ctx.arguments, ctx.shapes = inputs[1:], [each.shape for each in inputs[0]]
+
+
+def _reduce_scatter_coalesced_backward(ctx: Any, grads: Sequence[Tensor]) -> tuple[Any, ...]:
+    reduce_op, group_size, group_name = ctx.arguments
+    _check_linear("reduce_scatter_tensor_coalesced", reduce_op)
+    found = _ops().all_gather_into_tensor_coalesced(
+        [g.contiguous() for g in grads], group_size, group_name
+    )
+    share = 1 if reduce_op.lower() == "sum" else group_size
+    return [g / share for g in found], None, None, None
+
+
 _gradient("all_gather_into_tensor", _all_gather_backward, _keep_shape)
+_gradient("all_gather_into_tensor_coalesced", _all_gather_coalesced_backward, _keep_shapes)
 _gradient("reduce_scatter_tensor", _reduce_scatter_backward, _keep)
+_gradient("reduce_scatter_tensor_coalesced", _reduce_scatter_coalesced_backward, _keep)
 
 
 # ---- all_to_all, broadcast, wait ---------------------------------------------------------------------

@@ -12,6 +12,7 @@ from ..tensors.tensor import Tensor
 from ..values.dtypes import int64, uint8
 from .collectives import all_gather_into_tensor, broadcast, gather, position_of, scatter
 from .groups import chosen, outside
+from .listening import as_one
 from .messages import recv, send
 
 __all__ = [
@@ -46,7 +47,8 @@ def _sizes(tensors: list[Tensor]) -> Tensor:
 def _all_sizes(data: Tensor, group: Any) -> list[int]:
     """The sizes of all ranks' pickles."""
     known = make([0] * chosen(group).size(), dtype=int64)
-    all_gather_into_tensor(known, _sizes([data]), group=group)
+    with as_one("all_gather"):
+        all_gather_into_tensor(known, _sizes([data]), group=group)
     return [int(n) for n in known.tolist()]
 
 
@@ -64,7 +66,8 @@ def all_gather_object(object_list: list[Any], obj: Any, group: Any = None) -> No
     sizes = _all_sizes(data, group)
     most = max(sizes)
     whole = data.new_empty([len(sizes) * most])
-    all_gather_into_tensor(whole, _padded(data, most), group=group)
+    with as_one("all_gather"):
+        all_gather_into_tensor(whole, _padded(data, most), group=group)
     for i, size in enumerate(sizes):
         object_list[i] = unpickled(whole[i * most :], size)
     return

@@ -82,7 +82,8 @@ def all_reduce_coalesced(
     self: Sequence[Tensor], reduceOp: str, group: Any, tag: str = ""
 ) -> list[Tensor]:
     """The reductions of several tensors."""
-    return [all_reduce(each, reduceOp, group) for each in self]
+    name = _group(group).group_name
+    return list(_OPS.all_reduce_coalesced(list(self), reduceOp.lower(), name))
 
 
 def broadcast(self: Tensor, src: int, group: Any, tag: str = "") -> Tensor:
@@ -103,7 +104,22 @@ def all_gather_into_tensor_coalesced(
     self: Sequence[Tensor], group: Any, tag: str = ""
 ) -> list[Tensor]:
     """All ranks' tensors, concatenated, for each of several."""
-    return [all_gather_tensor(each, 0, group) for each in self]
+    own = _group(group)
+    parts = [each.contiguous() for each in self]
+    return list(_OPS.all_gather_into_tensor_coalesced(parts, own.size(), own.group_name))
+
+
+def _cut_first(tensor: Tensor, dim: int, size: int) -> Tensor:
+    """A tensor whose dimension that is cut among ranks is the first one.
+
+    Raises:
+        AssertionError: if it cannot be cut evenly.
+    """
+    if tensor.shape[dim] % size:
+        raise AssertionError(
+            f"input dimension {dim} ({tensor.shape[dim]} must be a multiple of group_size {size})"
+        )
+    return tensor.movedim(dim, 0).contiguous()
 
 
 def reduce_scatter_tensor(
@@ -111,12 +127,7 @@ def reduce_scatter_tensor(
 ) -> Tensor:
     """This rank's part, along a dimension, of the reduction."""
     own = _group(group)
-    if self.shape[scatter_dim] % own.size():
-        raise AssertionError(
-            f"input dimension {scatter_dim} ({self.shape[scatter_dim]} must be a multiple of group_size "
-            f"{own.size()})"
-        )
-    first = self.movedim(scatter_dim, 0).contiguous()
+    first = _cut_first(self, scatter_dim, own.size())
     found: Tensor = _OPS.reduce_scatter_tensor(first, reduceOp.lower(), own.size(), own.group_name)
     return found.movedim(0, scatter_dim)
 
@@ -129,10 +140,18 @@ def reduce_scatter_tensor_coalesced(
     tag: str = "",
 ) -> list[Tensor]:
     """This rank's part of the reduction, for each of several tensors."""
-    return [
-        reduce_scatter_tensor(each, reduceOp, dim, group)
-        for each, dim in zip(inputs, scatter_dim, strict=True)
+    own = _group(group)
+    if len(scatter_dim) != len(inputs):
+        raise AssertionError(
+            f"Length of scatter_dim ({len(scatter_dim)}) must equal length of inputs ({len(inputs)})"
+        )
+    whole = [
+        _cut_first(each, dim, own.size()) for each, dim in zip(inputs, scatter_dim, strict=True)
     ]
+    found = _OPS.reduce_scatter_tensor_coalesced(
+        whole, reduceOp.lower(), own.size(), own.group_name
+    )
+    return [each.movedim(0, dim) for each, dim in zip(found, scatter_dim, strict=True)]
 
 
 def all_to_all_single(

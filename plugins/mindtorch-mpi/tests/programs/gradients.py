@@ -111,6 +111,21 @@ for name, call in (
     found[name] = call().tolist()
 
 for name, call in (
+    ("all_reduce", lambda *x: turned.all_reduce_coalesced([*x], "sum", pg)),
+    ("all_gather", lambda *x: turned.all_gather_single_coalesced([*x], pg)),
+    (
+        "reduce_scatter",
+        lambda *x: turned.reduce_scatter_single_coalesced([*x], "sum", [0, 1], pg),
+    ),
+):
+    leaves = (
+        leaf(2, 4),
+        leaf(4, 2, scale=3.0),
+    )  # PyTorch has their gradients, not those of gradients
+    results = call(*leaves)
+    grads = torch.autograd.grad(weigh(results), leaves)
+    found[f"{name} coalesced"] = [[each.tolist() for each in row] for row in (results, grads)]
+for name, call in (
     ("all_reduce", lambda: calls.all_reduce(torch.ones(1))),
     ("all_gather", lambda: calls.all_gather(torch.ones(1))),
     ("broadcast", lambda: calls.broadcast(torch.ones(1), 0)),
