@@ -112,7 +112,10 @@ def run(
 
 
 def _finish_hooked(
-    collected: dict[AutogradMeta, Any] | None, create_graph: bool, meta: AutogradMeta, g: Any
+    collected: dict[AutogradMeta, Any] | None,
+    create_graph: bool,
+    meta: AutogradMeta,
+    arrived: list[Any],
 ) -> None:
     """What happens to the complete gradient of a leaf that has hooks.
 
@@ -120,13 +123,13 @@ def _finish_hooked(
         collected: where to put it, or None to add it to the leaf's ``grad``.
         create_graph: whether that is recorded.
         meta: the leaf.
-        g: its gradient.
+        arrived: a list of its gradient.
     """
-    g = hooked_gradient(meta, g)
+    hooked_gradient(meta, arrived)
     if collected is None:
-        finish_leaf(meta, g, create_graph)
+        finish_leaf(meta, arrived, create_graph)
     else:
-        collected[meta] = g
+        collected[meta] = arrived[0]
 
 
 @marks("node")

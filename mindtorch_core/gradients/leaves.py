@@ -142,7 +142,7 @@ class HookedLeaves:
         roots: where the walk begins.
         needed: what it visits: a node leads further if its value is true; None for everything.
         targets: the places that gradients are wanted for; None for all.
-        finish: called with a leaf's place and its gradient, when that is complete.
+        finish: called with a leaf's place and a list of its gradient, which it may empty, when that is complete.
     """
 
     def __init__(
@@ -150,7 +150,7 @@ class HookedLeaves:
         roots: Sequence[AutogradMeta],
         needed: dict[Any, bool] | None,
         targets: Container[tuple[Any, int]] | None,
-        finish: Callable[[AutogradMeta, Any], None],
+        finish: Callable[[AutogradMeta, list[Any]], None],
     ) -> None:
         self._finish = finish
         hooked = {meta for ref in list(HOOKED_LEAVES) if (meta := ref()) is not None}
@@ -170,27 +170,30 @@ class HookedLeaves:
                     self._waiting[e] = left - 1
                     if left == 1:
                         del self._waiting[e]
-                        self._finish(e, leaves.pop(e, None))
+                        self._finish(e, [leaves.pop(e, None)])
 
 
 @marks("leaf")
-def hooked_gradient(meta: AutogradMeta, g: Any) -> Any:
-    """A leaf's gradient after the hooks of the leaf."""
-    arrived = [g]
+def hooked_gradient(meta: AutogradMeta, arrived: list[Any]) -> None:
+    """Let the hooks of a leaf see, or replace, the gradient that is in a list."""
     run_tensor_hooks(accumulator(meta).own_hooks(), arrived)
-    return arrived[0]
 
 
 @marks("leaf")
-def finish_leaf(meta: AutogradMeta, g: Any, create_graph: bool) -> None:
-    """Add a gradient to a leaf's ``grad``, with the hooks around that."""
+def finish_leaf(meta: AutogradMeta, arrived: list[Any], create_graph: bool) -> None:
+    """Add the gradient that is in a list to a leaf's ``grad``, with the hooks around that.
+
+    Without hooks behind it the list is emptied: a gradient that nobody else holds is not copied.
+    """
     if GRADS_USED:
         _tell_of([meta])
     hooks = accumulator(meta).own_hooks()
-    arrived = run_prehooks(hooks, [g])
+    arrived = run_prehooks(hooks, arrived)
+    g = arrived[0] if hooks.post else arrived.pop()
     with _LOCK:
-        if arrived[0] is not None:
-            accumulate(meta, arrived[0], create_graph)
+        if g is not None:
+            accumulate(meta, g, create_graph)
+    del g
     leaf = meta.tensor() if hooks.accumulated else None
     if leaf is not None and leaf._keys & AUTOGRAD:
         for hook in list(hooks.accumulated.values()):

@@ -397,3 +397,20 @@ def test_a_failed_walk_leaves_no_gradients_with_hooks_of_several_tensors():
     gc.collect()
     assert kept
     assert all(g() is None for g in kept)
+
+
+@pytest.mark.parametrize("register", ["register_hook", "register_post_accumulate_grad_hook"])
+def test_a_leaf_with_hooks_takes_over_a_gradient_that_nobody_else_holds(register):
+    x, seen = torch.ones(4, 3, requires_grad=True), []
+    getattr(x, register)(lambda _: None)
+    x.register_hook(lambda g: seen.append(weakref.ref(g)))
+    (x * torch.ones(4, 3)).sum().backward()
+    assert seen[0]() is x.grad
+
+
+def test_a_gradient_that_a_hook_keeps_is_copied():
+    x, kept = torch.ones(4, 3, requires_grad=True), []
+    x.register_hook(kept.append)
+    (x * torch.ones(4, 3)).sum().backward()
+    x.grad.zero_()
+    assert kept[0].tolist() == [[1.0] * 3] * 4

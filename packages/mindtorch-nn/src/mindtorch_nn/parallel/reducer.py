@@ -183,7 +183,10 @@ class Reducer:
         memory = bucket.memory
         assert memory is not None, "begin makes it"
         if self._hook is None:
-            work = torch.distributed.all_reduce(memory, group=self.group, async_op=True)
+            # Nothing is left to be computed beside an only sum: this thread makes it, as to wake another
+            # one takes longer than a small sum.
+            alone = len(self.buckets) == 1
+            work = torch.distributed.all_reduce(memory, group=self.group, async_op=not alone)
         else:
             last = self._next == len(self.buckets)
             with torch.no_grad():
@@ -198,7 +201,9 @@ class Reducer:
         self._works.append(work)
 
     def _await(self, bucket: Bucket, work: Any) -> None:
-        """Wait for the sum of a bucket, which a hook may have in other memory."""
+        """Wait for the sum of a bucket, which a hook may have in other memory; None has been waited for."""
+        if work is None:
+            return
         with torch.no_grad():
             found = work.wait()
         if self._hook is None:
@@ -246,7 +251,8 @@ class Reducer:
             self._begin_sum()
         self._used_anywhere()
         for work in self._works:
-            work.wait()
+            if work is not None:
+                work.wait()
         self._works = []
 
 
