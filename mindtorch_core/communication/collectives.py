@@ -82,10 +82,9 @@ def facts(tensor: Tensor) -> dict[str, Any]:
 
 def begun(ticket: Ticket, outputs: Sequence[Tensor], async_op: bool) -> Work | None:
     """A call that is under way as `Work`, or None once it is done."""
-    work = Work(ticket, outputs)
     if async_op:
-        return work
-    work.wait()
+        return Work(ticket, outputs)
+    ticket.wait()
     return None
 
 

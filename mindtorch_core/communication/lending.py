@@ -8,8 +8,7 @@ from typing import Any, Final, NoReturn, TypeVar
 
 from ..autograd.graph import increment_version
 from ..dispatch.functions import fn
-from ..dispatch.keys import DispatchKey
-from ..gradients.grad_mode import no_grad
+from ..dispatch.keys import DispatchKey, without_gradients
 from ..tensors.tensor import Tensor
 from ..values.dtypes import bool_, dtype, float32, float64, int32, uint8
 from ..values.layouts import strided
@@ -32,8 +31,7 @@ def unrecorded(call: F) -> F:
     @functools.wraps(call)
     def called(*args: Any, **kwargs: Any) -> Any:
         try:
-            with no_grad():
-                return call(*args, **kwargs)
+            return without_gradients(call, *args, **kwargs)
         except Exception as error:
             hide(error)
             raise
@@ -182,6 +180,10 @@ def _is_whole(kind: dtype) -> bool:
     return not (kind.is_floating_point or kind.is_complex)
 
 
+# What an engine is told of reductions: means and sums of multiples are made of sums.
+_HOW: Final = {
+    op: "sum" if op in (ReduceOp.AVG, ReduceOp.PREMUL_SUM) else op.name.lower() for op in ReduceOp
+}
 _ON_BOOL: Final = {"sum": "max", "product": "min"}
 
 
@@ -200,7 +202,7 @@ def lend_to_reduce(
         size: the number of ranks.
     """
     lent = lend(tensor, engine)
-    how = {ReduceOp.AVG: "sum", ReduceOp.PREMUL_SUM: "sum"}.get(op.op, op.op.name.lower())
+    how = _HOW[op.op]
     memory = lent.memory
     if memory.dtype is bool_:
         how = _ON_BOOL.get(how, how)

@@ -35,16 +35,33 @@ class Task(Source):
         self._progress = progress
         self.steps: Steps | None = None
         self.error: BaseException | None = None
-        self.ended = threading.Event()
+        self.ended = False
+        self._heard: threading.Event | None = None  # only where a thread waits for another one
 
     @property
     def done(self) -> bool:
         """Whether it has ended, well or not."""
-        return self.ended.is_set()
+        return self.ended
+
+    def end(self) -> None:
+        """Be at the end, and tell who waits."""
+        self.steps = None
+        self.ended = True
+        heard = self._heard
+        if heard is not None:
+            heard.set()
+
+    def await_other(self, seconds: float) -> None:
+        """Wait until another thread has brought it to its end, at most so long."""
+        heard = self._heard
+        if heard is None:
+            heard = self._heard = threading.Event()
+        if not self.ended:  # asked after the event is there, which `end` looks for afterwards
+            heard.wait(seconds)
 
     def wait(self, deadline: float | None = None) -> None:
         """Wait for the end; see `Ticket.wait`."""
-        if not self.ended.is_set():
+        if not self.ended:
             self._progress.finish(self, deadline)
         if self.error is not None:
             raise self.error.with_traceback(None)  # at the user's line, not in here
@@ -58,13 +75,11 @@ class Task(Source):
             pass
         except (KeyboardInterrupt, SystemExit) as error:  # of the thread that is waiting
             self.error = error
-            self.steps = None
-            self.ended.set()
+            self.end()
             raise
         except BaseException as error:  # noqa: BLE001 (given to whoever waits for the ticket)
             self.error = error
-        self.steps = None
-        self.ended.set()
+        self.end()
         return None
 
 
@@ -115,7 +130,7 @@ class Progress:
         Raises:
             TimeoutError: if the deadline passes before.
         """
-        while not task.ended.is_set():
+        while not task.ended:
             if self._driving.acquire(blocking=False):
                 try:
                     self._drive(task, deadline)
@@ -123,8 +138,8 @@ class Progress:
                     self._driving.release()
                     self._hand_over()
             else:
-                task.ended.wait(0.01)
-            if deadline is not None and time.monotonic() > deadline and not task.ended.is_set():
+                task.await_other(0.01)
+            if deadline is not None and time.monotonic() > deadline and not task.ended:
                 raise TimeoutError("the call is not done yet")
 
     def _hand_over(self) -> None:
@@ -144,7 +159,7 @@ class Progress:
     def _drive(self, task: Task | None, deadline: float | None) -> None:
         """Move all tasks on until one has ended, or all; or until a deadline."""
         idle, pause = 0.0, _SHORTEST
-        while self._lanes and not (task is not None and task.ended.is_set()):
+        while self._lanes and not (task is not None and task.ended):
             moving, ended = self._round()
             if ended:
                 idle, pause = 0.0, _SHORTEST
@@ -169,7 +184,7 @@ class Progress:
             try:
                 result = task.step()
             finally:
-                if task.ended.is_set():
+                if task.ended:
                     ended = True
                     with self._changed:
                         lane.tasks.popleft()

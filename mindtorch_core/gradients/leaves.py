@@ -142,7 +142,7 @@ class HookedLeaves:
         roots: where the walk begins.
         needed: what it visits: a node leads further if its value is true; None for everything.
         targets: the places that gradients are wanted for; None for all.
-        finish: called with a leaf's place and a list of its gradient, which it may empty, when that is complete.
+        finish: called with a leaf's place and a list of its gradient, when that is complete; it may empty it.
     """
 
     def __init__(
