@@ -13,7 +13,7 @@ from mindtorch_nn.parallel.arguments import (
     _find_tensors,
     bytes_of,
     check_devices,
-    refuse_others,
+    delayed_names,
     syncs_buffers,
 )
 from mindtorch_nn.parallel.sharding.fully_shard import _dimension
@@ -42,20 +42,17 @@ def test_sizes_that_are_refused(one, several):
         bytes_of(one, several)
 
 
-@pytest.mark.parametrize(
-    ("given", "kind", "said"),
-    [
-        ((None, None, None), None, ""),
-        (([], None, None), ValueError, "need to be set at the same time"),
-        ((None, [], None), ValueError, "need to be set at the same time"),
-        (([], [], None), NotImplementedError, "bucket_cap_mb says when"),
-        ((None, None, "half"), NotImplementedError, "use torch.autocast"),
-    ],
-)
-def test_what_is_not_served(given, kind, said):
-    found = outcome(refuse_others, *given)
-    assert (found if kind is None else type(found)) is kind
-    assert said in str(found)
+def test_names_of_delayed_parameters():
+    a, b, c = torch.ones(1), torch.ones(1), torch.ones(1)
+    named = [("a", a), ("b", b)]
+    assert delayed_names(None, None, named) == set()
+    assert delayed_names([("other", b)], a, named) == {"b"}
+    for one in ((None, a), ([("b", b)], None)):
+        with pytest.raises(ValueError, match="need to be set at the same time"):
+            delayed_names(*one, named)
+    for unknown in (([("c", c)], a), ([("b", b)], c)):
+        with pytest.raises(ValueError, match="is no parameter of the module"):
+            delayed_names(*unknown, named)
 
 
 @pytest.mark.parametrize(

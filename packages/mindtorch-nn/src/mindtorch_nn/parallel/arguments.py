@@ -14,7 +14,7 @@ from mindtorch_core.utils._own_frames import warn_user
 
 from ..modules.module import Module
 
-__all__ = ["bytes_of", "check_devices", "group_of", "refuse_others", "syncs_buffers"]
+__all__ = ["bytes_of", "check_devices", "delayed_names", "group_of", "syncs_buffers"]
 
 _BUCKET_MB: Final = 25
 
@@ -60,27 +60,29 @@ def bytes_of(bucket_cap_mb: float | None, bucket_cap_mb_list: Sequence[float] | 
     return [int(cap * 1024 * 1024) for cap in caps]
 
 
-def refuse_others(delayed: Any, hooked: Any, mixed_precision: Any) -> None:
-    """Refuse arguments that have no effect here.
+def delayed_names(delayed: Any, hooked: Any, named: Sequence[tuple[str, Tensor]]) -> set[str]:
+    """Names of the parameters whose gradients are summed last.
+
+    Args:
+        delayed: names and parameters that the user gives, or None.
+        hooked: the parameter whose gradient PyTorch waits for before it sums them, or None.
+        named: the parameters of the module.
 
     Raises:
-        ValueError: for one of two that belong together.
-        NotImplementedError: naming what to use instead.
+        ValueError: for one of two that belong together, or a parameter that the module has not.
     """
     if (delayed is None) != (hooked is None):
         raise ValueError(
             "delay_all_reduce_named_params and param_to_hook_all_reduce need to be set at the same time."
         )
-    if delayed is not None:
-        raise NotImplementedError(
-            "delay_all_reduce_named_params is not served here: all sums begin as soon as their bucket is "
-            "full, and bucket_cap_mb says when that is"
-        )
-    if mixed_precision is not None:
-        raise NotImplementedError(
-            "mixed_precision is not served here: use torch.autocast, and for narrow sums "
-            "register_comm_hook with bf16_compress_hook"
-        )
+    names = {id(p): name for name, p in named}
+    for name, p in [*(delayed or ()), *([] if hooked is None else [("the hooked one", hooked)])]:
+        if id(p) not in names:
+            raise ValueError(
+                f"delay_all_reduce_named_params and param_to_hook_all_reduce: {name} is no parameter of the "
+                f"module"
+            )
+    return {names[id(p)] for _, p in delayed or ()}
 
 
 def syncs_buffers(broadcast_buffers: bool | None, forward_sync_buffers: bool | None) -> bool:

@@ -20,12 +20,19 @@ class Bucket:
     Args:
         parameters: of one dtype on one device.
         numbers: their places among all parameters of the module.
+        dtype: in which gradients are summed; that of the parameters by default.
     """
 
-    def __init__(self, parameters: Sequence[Tensor], numbers: Sequence[int]) -> None:
+    def __init__(
+        self,
+        parameters: Sequence[Tensor],
+        numbers: Sequence[int],
+        dtype: torch.dtype | None = None,
+    ) -> None:
         self.parameters = list(parameters)
         self.numbers = list(numbers)
         self.sizes = [p.numel() for p in parameters]
+        self.dtype = parameters[0].dtype if dtype is None else dtype
         self.waiting: set[int] = set()
         self.memory: Tensor | None = None
         self.views: list[Tensor] = []
@@ -39,7 +46,7 @@ class Bucket:
         self.waiting = set(self.numbers)
         if self.memory is None or anew:
             first = self.parameters[0]
-            self.memory = torch.empty(sum(self.sizes), dtype=first.dtype, device=first.device)
+            self.memory = torch.empty(sum(self.sizes), dtype=self.dtype, device=first.device)
             parts = self.memory.split(self.sizes)
             self.views = [_view(part, p) for part, p in zip(parts, self.parameters, strict=True)]
 
@@ -73,7 +80,7 @@ class Bucket:
         """Let the parameters have the sums as their gradients; those that nobody used keep what they have."""
         for parameter, view, was_used in zip(self.parameters, self.views, used, strict=True):
             if was_used:
-                parameter.grad = view
+                parameter.grad = view if self.dtype is parameter.dtype else view.to(parameter.dtype)
 
 
 class SparseBucket(Bucket):
@@ -127,7 +134,11 @@ def _is_dense(parameter: Tensor) -> bool:
 
 
 def divided(
-    parameters: Sequence[Tensor], limits: Sequence[int], sparse: Collection[int] = ()
+    parameters: Sequence[Tensor],
+    limits: Sequence[int],
+    sparse: Collection[int] = (),
+    dtype: torch.dtype | None = None,
+    delayed: Collection[int] = (),
 ) -> list[Bucket]:
     """Buckets of at most so many bytes, in the order in which backward gives gradients: from the last.
 
@@ -135,6 +146,8 @@ def divided(
         parameters: of the module, in its order.
         limits: of the buckets, the last for all further ones; a single one not for the first.
         sparse: numbers of those whose gradients are sparse, each of which has a bucket of its own.
+        dtype: in which gradients of floating point numbers are summed; that of the parameters by default.
+        delayed: numbers of those that are summed after all others, whatever their size.
     """
     made: list[Bucket] = []
     sizes = limits if len(limits) > 1 else [min(FIRST_BYTES, limits[0]), limits[0]]
@@ -143,11 +156,14 @@ def divided(
 
     def close(kind: tuple[torch.dtype, torch.device]) -> None:
         numbers = open_ones.pop(kind)
-        made.append(Bucket([parameters[n] for n in numbers], numbers))
+        wanted = dtype if kind[0].is_floating_point else None
+        made.append(Bucket([parameters[n] for n in numbers], numbers, wanted))
         filled[kind] = 0
 
     for number in range(len(parameters) - 1, -1, -1):
         p = parameters[number]
+        if number in delayed:
+            continue
         if number in sparse:
             made.append(SparseBucket([p], [number]))
             continue
@@ -156,6 +172,11 @@ def divided(
         filled[kind] = filled.get(kind, 0) + p.numel() * p.element_size()
         if filled[kind] >= (sizes[len(made)] if len(made) < len(sizes) else sizes[-1]):
             close(kind)
+    for kind in list(open_ones):
+        close(kind)
+    for number in sorted(delayed, reverse=True):
+        kind = parameters[number].dtype, parameters[number].device
+        open_ones.setdefault(kind, []).append(number)
     for kind in list(open_ones):
         close(kind)
     return made

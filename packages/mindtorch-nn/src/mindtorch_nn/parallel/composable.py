@@ -124,7 +124,12 @@ def replicate(
 
     Returns:
         The module.
+
+    Raises:
+        NotImplementedError: for ``mixed_precision``, which the wrapper has.
     """
+    if kwargs.get("mixed_precision") is not None:
+        raise NotImplementedError("replicate has no mixed_precision: use DistributedDataParallel")
     ignored = {id(p) for each in ignored_modules or () for p in each.parameters()}
     names = [name for name, p in module.named_parameters() if id(p) in ignored]
     names += [name for name, _ in module.named_buffers()]

@@ -20,11 +20,12 @@ from .arguments import (
     _find_tensors,
     bytes_of,
     check_devices,
+    delayed_names,
     group_of,
-    refuse_others,
     syncs_buffers,
 )
 from .buckets import divided
+from .mixed_precision import Narrowed, _MixedPrecision
 from .reducer import Reducer
 
 __all__ = ["DistributedDataParallel"]
@@ -54,7 +55,9 @@ class DistributedDataParallel(Module, Joinable):
         check_reduction: accepted; without effect.
         gradient_as_bucket_view: whether gradients stay in the same memory from one step to the next.
         static_graph: whether all steps use the same parameters, so that it is found out once.
-        delay_all_reduce_named_params, param_to_hook_all_reduce, mixed_precision: refused.
+        delay_all_reduce_named_params: names and parameters whose gradients are summed after all others.
+        param_to_hook_all_reduce: goes with them; a parameter of the module.
+        mixed_precision: dtypes of forward, backward and sums, as `_MixedPrecision`.
         device_mesh: the processes, in place of ``process_group``: a mesh of one dimension.
         skip_all_reduce_unused_params: accepted; without effect.
         bucket_cap_mb_list: sizes of the buckets one by one, the last for all further ones.
@@ -64,7 +67,6 @@ class DistributedDataParallel(Module, Joinable):
     Raises:
         ValueError: if there is no process group, or several devices are named.
         RuntimeError: if the module has nothing to train, or the copies differ in their parameters.
-        NotImplementedError: for what is refused.
     """
 
     def __init__(
@@ -83,7 +85,7 @@ class DistributedDataParallel(Module, Joinable):
         static_graph: bool = False,
         delay_all_reduce_named_params: Any = None,
         param_to_hook_all_reduce: Any = None,
-        mixed_precision: Any = None,
+        mixed_precision: _MixedPrecision | None = None,
         device_mesh: Any = None,
         skip_all_reduce_unused_params: bool = False,
         bucket_cap_mb_list: Sequence[float] | None = None,
@@ -97,7 +99,9 @@ class DistributedDataParallel(Module, Joinable):
                 "Default process group has not been initialized, please make sure to call "
                 "init_process_group."
             )
-        refuse_others(delay_all_reduce_named_params, param_to_hook_all_reduce, mixed_precision)
+        self._delayed = delayed_names(
+            delay_all_reduce_named_params, param_to_hook_all_reduce, [*module.named_parameters()]
+        )
         self.module = module
         self.parameters_to_ignore = set(getattr(module, _IGNORED, ()))
         self.process_group = group_of(process_group, device_mesh, self._shared_parameters())
@@ -116,6 +120,7 @@ class DistributedDataParallel(Module, Joinable):
         self.require_backward_grad_sync = True
         self.require_forward_param_sync = True
         self._divide_by_initial_world_size = True
+        self.mixed_precision = mixed_precision
         reducer = self._new_reducer()
         if init_sync:
             self._compare(reducer.parameters)
@@ -123,6 +128,7 @@ class DistributedDataParallel(Module, Joinable):
             if self.forward_sync_buffers or forward_sync_buffers is not None:
                 self._share(self._shared_buffers())
         self.reducer = reducer
+        self._narrowed = Narrowed.of(module, mixed_precision, self.parameters_to_ignore)
 
     def _new_reducer(self) -> Reducer:
         """What sums the gradients of the module.
@@ -130,17 +136,27 @@ class DistributedDataParallel(Module, Joinable):
         Raises:
             RuntimeError: if it has nothing to train.
         """
-        trained = [p for p in self._shared_parameters() if p.requires_grad]
+        shared = [
+            (name, p)
+            for name, p in self.module.named_parameters()
+            if name not in self.parameters_to_ignore and p.requires_grad
+        ]
+        trained = [p for _, p in shared]
         if not trained:
             raise RuntimeError(
                 "DistributedDataParallel is not needed when a module doesn't have any parameter that "
                 "requires a gradient."
             )
+        dtypes = self.mixed_precision or _MixedPrecision()
         return Reducer(
             trained,
             self.process_group,
             divided(
-                trained, self.bucket_bytes_cap_list, _with_sparse_gradients(self.module, trained)
+                trained,
+                self.bucket_bytes_cap_list,
+                _with_sparse_gradients(self.module, trained),
+                dtypes.reduce_dtype or dtypes.param_dtype,
+                {n for n, (name, _) in enumerate(shared) if name in self._delayed},
             ),
             keeps_memory=self.gradient_as_bucket_view,
             finds_unused=self.find_unused_parameters,
@@ -241,11 +257,16 @@ class DistributedDataParallel(Module, Joinable):
         Raises:
             TypeError: if it cannot be called.
             ValueError: if it says that it takes or gives something else.
-            RuntimeError: if there is a hook.
+            RuntimeError: if there is a hook, or ``mixed_precision`` says how gradients are summed.
         """
         if not callable(hook):
             raise TypeError("Communication hook must be callable.")
         self._check_annotations(hook)
+        if self.mixed_precision is not None:
+            raise RuntimeError(
+                "register_comm_hook or register_builtin_comm_hook can only be called once: mixed_precision "
+                "says how gradients are summed"
+            )
         self.reducer.use(partial(hook, state))
 
     @staticmethod
@@ -311,7 +332,8 @@ class DistributedDataParallel(Module, Joinable):
     def forward(self, *inputs: Any, **kwargs: Any) -> Any:
         """What the module makes of its arguments; backward through it sums gradients."""
         self._begin()
-        return self._end(self.module(*inputs, **kwargs))
+        call = self._narrowed or self.module
+        return self._end(call(*inputs, **kwargs))
 
     def _begin(self) -> None:
         """What is done before the module's forward."""

@@ -12,8 +12,8 @@ from mindtorch_core import Tensor
 
 from ...modules.module import Module
 from ..inner_names import SHARDED
+from ..mixed_precision import cast
 from ..sharding import CPUOffloadPolicy, MixedPrecisionPolicy, OffloadPolicy, fully_shard
-from ..sharding.state import _cast
 from .options import (
     BackwardPrefetch,
     CPUOffload,
@@ -173,7 +173,7 @@ class FullyShardedDataParallel(States, Module):
                 owner._buffers[name] = owner._buffers[name].to(precision.buffer_dtype)
         wanted = precision.param_dtype
         if wanted is not None and state.is_root and precision.cast_root_forward_inputs:
-            args, kwargs = _cast(args, wanted), _cast(kwargs, wanted)
+            args, kwargs = cast(args, wanted), cast(kwargs, wanted)
         return self.module(*args, **kwargs)
 
     def apply(self, fn: Callable[[Module], None]) -> FullyShardedDataParallel:
@@ -311,11 +311,11 @@ class _InOwnDtype(FullyShardedDataParallel):
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         """The module's forward."""
-        found = super().forward(*_cast(args, torch.float32), **_cast(kwargs, torch.float32))
+        found = super().forward(*cast(args, torch.float32), **cast(kwargs, torch.float32))
         given = next(
             (t.dtype for t in args if isinstance(t, Tensor) and t.is_floating_point()), None
         )
-        return found if given is None else _cast(found, given)
+        return found if given is None else cast(found, given)
 
 
 def _ignored(modules: Any, states: Any) -> dict[int, Any]:

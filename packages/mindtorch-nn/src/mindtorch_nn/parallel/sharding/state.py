@@ -8,24 +8,13 @@ from typing import Any
 
 import mindtorch_core as torch
 from mindtorch_core.autograd.recompute import AGAIN
-from mindtorch_core.utils import _pytree
 
+from ..mixed_precision import cast
 from .group import ParameterGroup
 from .policies import MixedPrecisionPolicy
 from .traffic import Traffic
 
 __all__ = ["ShardingState"]
-
-
-def _cast(value: Any, dtype: torch.dtype) -> Any:
-    """Floating point tensors of nested values in a dtype."""
-
-    def change(x: Any) -> Any:
-        if isinstance(x, torch.Tensor) and x.is_floating_point() and x.dtype is not dtype:
-            return x.to(dtype)
-        return x
-
-    return _pytree.tree_map(change, value)
 
 
 class ShardingState:
@@ -96,13 +85,13 @@ class ShardingState:
         """Arguments of forward in the dtype that the module computes in."""
         wanted = self.policy.param_dtype
         if wanted is not None and self.policy.cast_forward_inputs:
-            args, kwargs = _cast(args, wanted), _cast(kwargs, wanted)
+            args, kwargs = cast(args, wanted), cast(kwargs, wanted)
         return args, kwargs
 
     def outputs(self, found: Any) -> Any:
         """What forward gave, in the dtype that was asked for."""
         wanted = self.policy.output_dtype
-        return found if wanted is None else _cast(found, wanted)
+        return found if wanted is None else cast(found, wanted)
 
     @contextmanager
     def running(self, module: Any) -> Iterator[None]:
