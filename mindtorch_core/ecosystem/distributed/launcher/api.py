@@ -12,30 +12,34 @@ from typing import Any
 from ....communication.launchers import free_port
 from ....multiprocessing.spawn import ProcessException, start_processes
 from ....serialization import load, save
+from ..elastic.multiprocessing.api import LogsDest, LogsSpecs
 from ..elastic.multiprocessing.errors import ChildFailedError, ProcessFailure, record
+from .lines import Shown, redirect, streams_of
 
 __all__ = ["LaunchConfig", "elastic_launch"]
 
 
 @dataclass
 class LaunchConfig:
-    """How processes are started. What is about several machines or logs is taken for PyTorch's sake.
+    """How processes are started. What is about several machines is taken for PyTorch's sake.
 
     Attributes:
         min_nodes: the least number of machines, which must be 1.
         max_nodes: the greatest, which must be 1.
         nproc_per_node: how many processes.
+        logs_specs: where their lines go; as they are, to where this process's do, by default.
         run_id: name of the run.
         role: of the processes.
         rdzv_endpoint: where the store is, as ``host:port``; a free port by default.
         max_restarts: how often all begin again after a failure.
         start_method: of `multiprocessing`.
+        log_line_prefix_template: what stands before lines that go into a file and are shown.
     """
 
     min_nodes: int
     max_nodes: int
     nproc_per_node: int
-    logs_specs: Any = None
+    logs_specs: LogsSpecs | None = None
     run_id: str = ""
     role: str = "default_role"
     rdzv_endpoint: str = ""
@@ -86,28 +90,30 @@ class elastic_launch:
         config = self._config
         for attempt in range(config.max_restarts + 1):
             with tempfile.TemporaryDirectory(prefix="mindtorch-launch-") as folder:
-                told = self._told(attempt)
+                envs = self._told(attempt, folder)
+                logs = LogsDest() if config.logs_specs is None else config.logs_specs.reify(envs)
+                streams = [streams_of(logs, rank) for rank in envs]
                 try:
-                    start_processes(
-                        _call, (told, folder, self._function, args), config.nproc_per_node,
-                        start_method=config.start_method,
-                    )  # fmt: skip
+                    with Shown(logs, config.log_line_prefix_template, config.role):
+                        start_processes(
+                            _call, (envs, streams, folder, self._function, args), len(envs),
+                            start_method=config.start_method,
+                        )  # fmt: skip
                 except ProcessException as error:
                     if attempt == config.max_restarts:
-                        raise self._failed(error, folder) from error
+                        raise self._failed(error, envs) from error
                     continue
-                files = {rank: Path(folder) / str(rank) for rank in range(config.nproc_per_node)}
-                return {rank: load(file, weights_only=False) for rank, file in files.items()}
+                return {rank: load(Path(folder) / str(rank), weights_only=False) for rank in envs}
         raise AssertionError("the last attempt returns or raises")
 
-    def _told(self, attempt: int) -> dict[str, str]:
-        """What torchrun tells each process, but for its rank."""
+    def _told(self, attempt: int, folder: str) -> dict[int, dict[str, str]]:
+        """What torchrun tells each process."""
         config = self._config
         host, _, port = config.rdzv_endpoint.rpartition(":")
         if not port or not int(port):
             port = str(free_port())
         count = str(config.nproc_per_node)
-        return {
+        all_of_them = {
             "WORLD_SIZE": count,
             "LOCAL_WORLD_SIZE": count,
             "ROLE_WORLD_SIZE": count,
@@ -120,27 +126,30 @@ class elastic_launch:
             "TORCHELASTIC_RESTART_COUNT": str(attempt),
             "TORCHELASTIC_MAX_RESTARTS": str(config.max_restarts),
         }
+        told = {}
+        for rank in range(config.nproc_per_node):
+            own = {name: str(rank) for name in ("RANK", "LOCAL_RANK", "ROLE_RANK")}
+            file = str(Path(folder) / f"{rank}.error.json")
+            told[rank] = {**all_of_them, **own, "TORCHELASTIC_ERROR_FILE": file}
+        return told
 
-    def _failed(self, error: ProcessException, folder: str) -> ChildFailedError:
+    def _failed(self, error: ProcessException, envs: dict[int, dict[str, str]]) -> ChildFailedError:
         status = getattr(error, "exit_code", 1)
         name = getattr(self._function, "__name__", repr(self._function))
-        said = _error_file(folder, error.error_index)
+        said = envs[error.error_index]["TORCHELASTIC_ERROR_FILE"]
         failure = ProcessFailure(error.error_index, error.pid, status, said)
         return ChildFailedError(name, {error.error_index: failure})
 
 
-def _error_file(folder: str, rank: int) -> str:
-    return str(Path(folder) / f"{rank}.error.json")
-
-
 def _call(
     rank: int,
-    told: dict[str, str],
+    envs: dict[int, dict[str, str]],
+    streams: list[tuple[str, str]],
     folder: str,
     function: Callable[..., Any],
     args: tuple[Any, ...],
 ) -> None:
     """What a process does: the function, with torchrun's variables."""
-    own = {name: str(rank) for name in ("RANK", "LOCAL_RANK", "ROLE_RANK")}
-    os.environ.update({**told, **own, "TORCHELASTIC_ERROR_FILE": _error_file(folder, rank)})
+    os.environ.update(envs[rank])
+    redirect(streams[rank])
     save(record(function)(*args), Path(folder) / str(rank))
