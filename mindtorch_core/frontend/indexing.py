@@ -13,7 +13,7 @@ from ..opdefs.packets import front
 from ..tensors.attached import attach
 from ..tensors.tensor import Tensor
 from ..values.dtypes import INTEGER, bool_, int64, uint8
-from ..values.overlap import refuse_repeats
+from ..values.overlap import refuse_repeats, repeats
 from ..values.own_frames import hide
 from ..values.user_warnings import warn_user
 from .creation import tensor
@@ -97,9 +97,13 @@ def setitem(self: Tensor, index: Any, value: Any) -> None:
 
 
 def _only_mask(viewed: Tensor, tensors: list[Tensor | None]) -> Tensor | None:
-    """A mask that alone says where a number goes, if nobody looks at how; None for other indices."""
+    """A mask that alone says where a number goes, if nobody looks at how; None for other indices.
+
+    Elements that share memory take a number whoever looks, as they take that of `masked_fill_`.
+    """
     mask, rank = tensors[0], len(viewed._shape)
-    if ACTIVE or viewed.__class__ is not Tensor or viewed._keys & AUTOGRAD:
+    looked_at = ACTIVE or viewed.__class__ is not Tensor or viewed._keys & AUTOGRAD
+    if looked_at and not repeats(viewed._shape, viewed._geometry()[0]):
         return None
     if mask is None or mask._dtype is not bool_:
         return None

@@ -1,5 +1,6 @@
 """Indices that are lists, arrays and flags, and assignments of parts to wholes, against PyTorch."""
 
+import contextlib
 import itertools
 import warnings
 
@@ -7,6 +8,7 @@ import pytest
 
 import mindtorch_core as torch
 from mindtorch_core.testing.comparison import assert_same_outcome, outcome
+from mindtorch_core.utils._python_dispatch import TorchDispatchMode
 
 pt = pytest.importorskip("torch")
 np = pytest.importorskip("numpy")
@@ -182,3 +184,33 @@ def test_a_tensor_of_one_number_and_another_dtype(dtype, of_value):
             assert isinstance(found, type(expected)), (found, expected)
         else:
             assert found == expected
+
+
+class Calling(TorchDispatchMode):
+    """A mode that sees each call."""
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        return func(*args, **(kwargs or {}))
+
+
+@pytest.mark.parametrize("rows", [False, True])
+@pytest.mark.parametrize("looked_at", ["by nobody", "in a pipeline", "by a mode", "recorded"])
+@pytest.mark.filterwarnings("ignore:Use of .* on expanded tensors")
+def test_a_mask_writes_a_number_into_elements_that_share_memory(rows, looked_at):
+    def written(lib):
+        weight = lib.tensor([[-1.0], [0.25], [2.0]], requires_grad=looked_at == "recorded")
+        x = (weight * 2).expand(3, 4)
+        if lib is torch and looked_at == "in a pipeline":
+            around = torch.pipeline()
+        elif lib is torch and looked_at == "by a mode":
+            around = Calling()
+        else:
+            around = contextlib.nullcontext()
+        with around:
+            x[x[:, 0] > 0.5 if rows else x > 0.3] = 7
+        if looked_at == "recorded":
+            with pytest.raises(RuntimeError, match="single memory location"):
+                x.sum().backward()
+        return x.tolist(), x.stride()
+
+    assert written(torch) == written(pt)
