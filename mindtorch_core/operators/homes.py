@@ -179,10 +179,11 @@ HOMES: Final = (
      "linalg_lu_factor linalg_lu_factor_ex linalg_lu_solve; aten torch: _lu_order _lu_with_info "
      "lu_unpack; linalg: lu_factor lu_factor_ex"),
     ("linalg.norms",
-     "Tensor linalg torch: norm; aten: frobenius_norm.dim linalg_matrix_norm.str_ord "
-     "linalg_norm.ord_str norm.Scalar,ScalarOpt_dim,ScalarOpt_dim_dtype,ScalarOpt_dtype "
-     "nuclear_norm.dim; aten torch: linalg_matrix_norm linalg_norm linalg_vector_norm "
-     "nuclear_norm; linalg: matrix_norm vector_norm; torch: frobenius_norm"),
+     "Tensor aten: renorm_; Tensor aten torch: renorm; Tensor linalg torch: norm; aten: "
+     "frobenius_norm.dim linalg_matrix_norm.str_ord linalg_norm.ord_str "
+     "norm.Scalar,ScalarOpt_dim,ScalarOpt_dim_dtype,ScalarOpt_dtype nuclear_norm.dim; aten torch: "
+     "linalg_matrix_norm linalg_norm linalg_vector_norm nuclear_norm; linalg: matrix_norm "
+     "vector_norm; torch: frobenius_norm"),
     ("linalg.powers",
      "Tensor aten linalg torch: matrix_exp matrix_power; aten: linalg_matrix_exp "
      "linalg_matrix_power linalg_vander; aten linalg torch: vander"),
@@ -370,10 +371,10 @@ HOMES: Final = (
     ("reductions.segments",
      "Tensor aten torch: hash_tensor; aten torch: segment_reduce; torch: _segment_reduce"),
     ("reductions.statistics",
-     "Tensor aten: renorm_ sum_to_size; Tensor aten torch: aminmax corrcoef count_nonzero cov "
-     "nanmean nanquantile nansum quantile renorm; aten: count_nonzero.dim_IntList "
-     "nanquantile.scalar quantile.scalar std_mean.correction,dim var_mean.correction,dim; aten "
-     "torch: std_mean var_mean"),
+     "Tensor aten: sum_to_size; Tensor aten torch: aminmax corrcoef count_nonzero cov nanmean "
+     "nanquantile nansum quantile; aten: count_nonzero.dim_IntList nanquantile.scalar "
+     "quantile.scalar std_mean.correction,dim var_mean.correction,dim; aten torch: std_mean "
+     "var_mean"),
     ("sorting.searching",
      "Tensor aten torch: argwhere bincount histc nonzero_static; Tensor torch: histogram; aten: "
      "bucketize.Scalar,Tensor histogram.bin_ct,bins_tensor histogramdd.TensorList_bins,int_bins "

@@ -48,7 +48,7 @@ UNLIKE = {
         nn_functional_batch_norm mvlgamma_mvlgamma_p_1 mvlgamma_mvlgamma_p_3 mvlgamma_mvlgamma_p_5
         narrow_copy dist ormqr rot90 sgn unsafe_split __rmatmul__ select_scatter slice_scatter
         triangular_solve einsum svd_lowrank pca_lowrank polar atleast_3d _unsafe_masked_index
-        _unsafe_masked_index_put_accumulate bfloat16 double float half cdouble cfloat renorm
+        _unsafe_masked_index_put_accumulate bfloat16 double float half cdouble cfloat
         trace kron inner to_sparse nn_functional_smooth_l1_loss native_dropout_backward
         nn_functional_embedding_bag nn_functional_grid_sample grid_sampler_2d grid_sampler_3d nansum
         nn_functional_ctc_loss nn_functional_pdist nn_functional_pairwise_distance

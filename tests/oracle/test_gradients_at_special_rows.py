@@ -57,7 +57,7 @@ TOGETHER = {
         f"norm({p})": lambda l, x, p=p: l.linalg.vector_norm(x, p, 1)
         for p in (0, 0.5, 1, 1.5, 2, 3, INF, -INF, -1)
     },
-    "renorm": lambda l, x: l.renorm(x, 2, 0, 1.5),
+    **{f"renorm({p})": lambda l, x, p=p: l.renorm(x, p, 0, 1.5) for p in (0.5, 1, 2, 3, INF)},
     "normalize": lambda l, x: l.nn.functional.normalize(x, dim=1),
     "cosine_similarity": lambda l, x: l.cosine_similarity(x, x.flip(1), 1),
     "pairwise_distance": lambda l, x: l.nn.functional.pairwise_distance(x, x.flip(1)),
@@ -103,7 +103,6 @@ TOGETHER = {
 FINITE_ROWS = {
     "cdist(1)": "PyTorch's vectors give NaN as the sign of NaN, its ops 0",
     "cdist(inf)": "likewise",
-    "renorm": "PyTorch does not ask for the gradient of a norm that is not above the limit",
     "cumprod": "PyTorch divides by the factors",
     "logcumsumexp": "PyTorch's is a difference of two such sums, of gradients above and below 0",
 }

@@ -8,7 +8,7 @@ from typing import Any
 from ...dispatch.functions import fn, fn_linalg
 from ...dispatch.opdef import TensorSpec
 from ...opdefs.define import op, public
-from ...opdefs.formulas import unreduce
+from ...opdefs.formulas import conj, in_single, unreduce
 from ...tensors.tensor import Tensor
 from ...values.dtypes import COMPLEX, FLOATING, dtype
 from ...values.promotion import WIDER, promote_types
@@ -365,3 +365,50 @@ for _overload, _dims in (("", ""), (".dim", "int[2] dim, ")):
         out=True,
         namespaces=("torch",),
     )
+
+
+# ---- norms kept below a limit -------------------------------------------------------------------
+
+
+def _norms_across(self: Tensor, p: Any, dim: int) -> tuple[Any, list[int]]:
+    """The norm of each slice along a dimension, and the dimensions over which it is taken."""
+    at = wrap_dim(dim, len(self._shape))
+    others = [i for i in range(len(self._shape)) if i != at]
+    return fn.linalg_vector_norm(self, p, others, True), others
+
+
+def _renorm(self: Any, p: Any, dim: int, maxnorm: Any) -> Tensor:
+    rank = len(self._shape)
+    if rank < 2:
+        raise RuntimeError(f"renorm: input needs at least 2 dimensions, got {rank} dimensions")
+    if p <= 0:
+        raise RuntimeError(f"renorm: non-positive norm {p} not supported")
+    if maxnorm < 0:
+        raise RuntimeError(f"renorm: expected maxnorm to be >= 0 but got {maxnorm}")
+    norm, _ = _norms_across(self, p, dim)
+    return self * fn.where(norm > maxnorm, maxnorm / (norm + 1e-7), 1)  # type: ignore[no-any-return]
+
+
+def _renorm_grad(g: Any, self: Any, p: Any, dim: int, maxnorm: Any) -> Any:
+    """Slices that are not above the limit hand theirs on as it is, whatever their norm's would be."""
+    d = self._dtype
+    wide = WIDER.get(d, d)
+    if wide is not d:
+        g, self = g.to(wide), self.to(wide)
+    norm, others = _norms_across(self, p, dim)
+    scale = 1 / (norm + 1e-7)
+    along = (g * conj(self)).sum(others, True)
+    along = along.real if wide.category == COMPLEX else along
+    slope = vector_norm_grad(along, self, norm, wide, p, others, True)
+    limited = fn.where(norm > maxnorm, maxnorm * scale * (g - scale * slope), g)
+    return limited.to(d)
+
+
+op(
+    "renorm(Tensor self, Scalar p, int dim, Scalar maxnorm) -> Tensor",
+    doc="Slices along a dimension, scaled down where their ``p``-norm is above ``maxnorm``.",
+    grad={"self": _renorm_grad},
+    decomposition=in_single(_renorm),
+    inplace=True,
+    out=True,
+)

@@ -142,6 +142,7 @@ SAMPLES: Final = FamilySamples(
         "lu_solve": (s("left", t(3, 2), *_LU),),
         # norms
         "linalg_vector_norm": _VECTOR_NORMS,
+        "renorm": (s("rows", t(3, 4), 2, 0, 1.0), s("columns", t(3, 4), 1, -1, 3.0)),
         "linalg_matrix_norm": (s("rows", distinct(3, 4), _INF), s("columns", distinct(2, 3, 4), 1)),
         "linalg_matrix_norm.str_ord": (
             s("fro", t(2, 3, 4)),

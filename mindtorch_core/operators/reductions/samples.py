@@ -140,7 +140,6 @@ SAMPLES: Final = FamilySamples(
         "nanquantile.scalar": _QUANTILE,
         "cov": (s("rows", t(2, 4)), s("weights", t(2, 4), aweights=t(4, low=0.5)), s("one", t(5))),
         "corrcoef": (s("rows", t(2, 4)),),
-        "renorm": (s("rows", t(3, 4), 2, 0, 1.0), s("columns", t(3, 4), 1, -1, 3.0)),
     },
     functions={
         # masked

@@ -10,7 +10,7 @@ from ...dispatch.opdef import NONDIFF
 from ...gradients.conform import sum_to
 from ...opdefs import rules
 from ...opdefs.define import op
-from ...opdefs.formulas import has_elements, in_single
+from ...opdefs.formulas import has_elements
 from ...tensors.tensor import Tensor
 from ...values.dtypes import BOOL, COMPLEX, FLOATING, float32, float64, int64
 from ...values.shapes import broadcast_or_none, reduced, show, wrap_dim, wrap_dims
@@ -358,29 +358,4 @@ op(
     "corrcoef(Tensor self) -> Tensor",
     doc="Pearson's correlation coefficients of variables (rows) from observations (columns).",
     decomposition=_corrcoef,
-)
-
-
-# ---- norms kept below a limit -------------------------------------------------------------------
-
-
-def _renorm(self: Any, p: Any, dim: int, maxnorm: Any) -> Tensor:
-    rank = len(self._shape)
-    if rank < 2:
-        raise RuntimeError(f"renorm: input needs at least 2 dimensions, got {rank} dimensions")
-    if p <= 0:
-        raise RuntimeError(f"renorm: non-positive norm {p} not supported")
-    if maxnorm < 0:
-        raise RuntimeError(f"renorm: expected maxnorm to be >= 0 but got {maxnorm}")
-    at = wrap_dim(dim, rank)
-    norm = fn.linalg_vector_norm(self, p, [i for i in range(rank) if i != at], True)
-    return self * fn.where(norm > maxnorm, maxnorm / (norm + 1e-7), 1)  # type: ignore[no-any-return]
-
-
-op(
-    "renorm(Tensor self, Scalar p, int dim, Scalar maxnorm) -> Tensor",
-    doc="Slices along a dimension, scaled down where their ``p``-norm is above ``maxnorm``.",
-    decomposition=in_single(_renorm),
-    inplace=True,
-    out=True,
 )
