@@ -379,19 +379,6 @@ def initial_values(t):
 
 
 @scenario
-def flexible_attention(t):
-    flex = import_module(f"{t.__name__}.nn.attention.flex_attention")
-    q, k, v = (values(t, 2, 2, 5, 4, scale=s) for s in (1.0, 2.0, 0.5))
-    causal = flex.create_block_mask(
-        lambda b, h, i, j: i >= j, 2, 2, 5, 5, device="cpu", BLOCK_SIZE=2
-    )
-    out = flex.flex_attention(
-        q, k, v, score_mod=lambda s, b, h, i, j: s + (i - j) * 0.1, block_mask=causal
-    )
-    return [numbers(out), causal.shape, causal.to_dense().int().tolist()[0][0]]
-
-
-@scenario
 def kernels_of_attention(t):
     attention = import_module(f"{t.__name__}.nn.attention")
     with attention.sdpa_kernel([attention.SDPBackend.MATH]):
