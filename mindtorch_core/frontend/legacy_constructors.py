@@ -97,11 +97,12 @@ def new(self: Tensor, *args: Any, device: device | str | None = None, **named: A
     """A tensor as the class of this one would make it, on its device.
 
     Raises:
-        RuntimeError: for a tensor and a device.
+        RuntimeError: for a tensor and a device, and for a device of another type than this one's.
         TypeError: for what `called` refuses.
     """
     if device is not None:
         _refuse_a_tensor("new of the form tensor.new(tensor, device=device)", args, "")
+        _refuse_another_type(device, self._device.type)
     return called(self._dtype, args, device=self._device if device is None else device, **named)
 
 
@@ -109,6 +110,7 @@ def __new__(cls: type[Tensor], *args: Any, **kwargs: Any) -> Tensor:
     """``Tensor(...)``: of the default dtype, of given sizes or with given data."""
     if kwargs.get("device") is not None:
         _refuse_a_tensor(_MADE, args)
+        _refuse_another_type(kwargs["device"], "cpu")
     made: Tensor = instance(called(None, args, **kwargs), cls)
     return made
 
@@ -163,6 +165,20 @@ def _refuse_a_tensor(
         )
 
 
+def _refuse_another_type(named: device | str, own: str) -> None:
+    """Refuse a device that is not of the class's own type.
+
+    Raises:
+        RuntimeError: if it is of another one.
+    """
+    asked = concrete(named).type
+    if asked != own:
+        raise RuntimeError(
+            f"legacy constructor expects device type: {own} but device type: {asked} was passed. Use "
+            f"torch.empty(sizes, device=...) or torch.tensor(data, device=...) instead."
+        )
+
+
 def _is_data(value: Any) -> bool:
     return is_array(value) or (
         hasattr(value, "__getitem__")
@@ -180,6 +196,7 @@ class _TensorType(type):
     def __call__(cls, *args: Any, **kwargs: Any) -> Tensor:
         if kwargs.get("device") is not None:
             _refuse_a_tensor(_MADE, args)
+            _refuse_another_type(kwargs["device"], type_meant(cls.on))
         if cls.on != "cpu":
             kwargs.setdefault("device", cls.on)
         return _called(cls.dtype, args, **kwargs)
