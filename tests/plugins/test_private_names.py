@@ -4,6 +4,7 @@ import ast
 import importlib
 import json
 import re
+from importlib.metadata import EntryPoint
 from pathlib import Path
 from string import Template
 
@@ -13,7 +14,7 @@ import mindtorch_core as torch
 from mindtorch_core import backend, plugins
 from mindtorch_core.cli import new_backend
 from mindtorch_core.plugins import public_modules
-from mindtorch_core.plugins.private_names import findings_in
+from mindtorch_core.plugins.private_names import findings, findings_in
 from mindtorch_core.tensors.tensor import FIELDS
 
 ROOT = Path(__file__).parents[2]
@@ -330,6 +331,17 @@ TOLD = (
     "3: mindtorch_core.values.shapes.wrap_dims is private: use mindtorch_core.backend.wrap_dims",
     "6: Tensor._payload is private: use Tensor.raw_data",
 )
+
+
+def test_all_files_of_a_package_are_read_where_its_distribution_lists_none(tmp_path, monkeypatch):
+    """An installation for editing lists none of them."""
+    package = tmp_path / "mindtorch_listed_nowhere"
+    package.mkdir()
+    for name in ("__init__.py", "kernels.py"):
+        (package / name).write_text("from mindtorch_core.values.dtypes import pack\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    ep = EntryPoint("nowhere", "mindtorch_listed_nowhere:descriptor", "mindtorch.backends")
+    assert [each.path.name for each in findings(ep)] == ["__init__.py", "kernels.py"]
 
 
 def test_doctor_lists_the_lines(site):
