@@ -114,6 +114,7 @@ KINDS = {True: table(EITHER, EXACT), False: table(EITHER, SMOOTH)}
 WEIGHTS = [("value", 8), ("view", 4), ("write", 4), ("gradient", 3), ("block", 3), ("look", 1)]
 TABLES = {"view": table(VIEWS), "write": table(WRITES), "gradient": table(GRADIENTS),
           "block": table(BLOCKS), "look": table(LOOKS), "place": table(PLACES)}  # fmt: skip
+POSITIONS = ("tensor([", "[[0, -1]]")  # of a first dimension of two elements at least
 
 
 class Drawer:
@@ -181,6 +182,8 @@ class Drawer:
         x = self.operand()
         if "matmul" in template and getattr(self.space.get(x), "numel", int)() > 1_000:
             x = self.leaves[0] if self.leaves else "v1"  # what it makes grows with the square
+        if any(index in template for index in POSITIONS) and self.fails_later(x):
+            return None
         y, z = self.fitting(x), "torch.empty(0)"
         if "{z}" in template:
             z = self.target(x, y)
@@ -193,6 +196,12 @@ class Drawer:
         if self.common and kind in ("value", "view") and not recording:
             x, y = (f"{v}.detach()" for v in (x, y))
         return template.format(x=x, y=y, z=z, leaf=leaf, n=self.name())
+
+    def fails_later(self, x):
+        """Whether positions may not be there, which an NPU finds late: what its kernel leaves is left open."""
+        t = self.space.get(x)
+        on_npu = isinstance(t, self.lib.Tensor) and t.device.type == "npu"
+        return on_npu and tuple(t.shape[:1]) < (2,)
 
     def recording(self):
         return self.lib.is_grad_enabled() and not self.lib.is_inference_mode_enabled()
