@@ -9,6 +9,7 @@ import functools
 from typing import Any, Final
 
 from ..dispatch.functions import fn
+from ..dispatch.overrides import undisturbed
 from ..tensors.attached import attach
 from ..tensors.subclasses import instance
 from ..tensors.tensor import Tensor, alias
@@ -111,7 +112,7 @@ def __new__(cls: type[Tensor], *args: Any, **kwargs: Any) -> Tensor:
     if kwargs.get("device") is not None:
         _refuse_a_tensor(_MADE, args)
         _refuse_another_type(kwargs["device"], "cpu")
-    made: Tensor = instance(called(None, args, **kwargs), cls)
+    made: Tensor = instance(undisturbed(called, None, args, **kwargs), cls)
     return made
 
 
@@ -199,7 +200,8 @@ class _TensorType(type):
             _refuse_another_type(kwargs["device"], type_meant(cls.on))
         if cls.on != "cpu":
             kwargs.setdefault("device", cls.on)
-        return _called(cls.dtype, args, **kwargs)
+        made: Tensor = undisturbed(_called, cls.dtype, args, **kwargs)
+        return made
 
     def __instancecheck__(cls, value: Any) -> bool:
         return (

@@ -22,8 +22,8 @@ __all__ = ["TorchFunctionMode", "arm", "members"]
 LEFT_ALONE: Final = frozenset({
     "__array_priority__", "__delitem__", "__dir__", "__getattribute__", "__hash__", "__init__",
     "__init_subclass__", "__iter__", "__new__", "__setstate__", "__subclasshook__",
-    "__torch_dispatch__", "__torch_function__", "as_subclass", "new", "new_tensor", "raw_geometry", "storage",
-    "settled",
+    "__torch_dispatch__", "__torch_function__", "as_subclass", "raw_geometry", "settled",
+    "storage",
 })  # fmt: skip
 _PRIVATE: Final = frozenset({"_is_view", "_version"})
 # Methods that are written in Python in PyTorch too: their handlers get keywords in any case.

@@ -229,7 +229,7 @@ def _make_subclass(cls: type[Any], data: Tensor, require_grad: bool = False) -> 
     _checked(cls)
     made = undisturbed(alias, data)
     if require_grad:
-        made.requires_grad_()
+        undisturbed(made.requires_grad_)
     return instance(made, cls)
 
 

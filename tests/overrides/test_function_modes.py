@@ -39,6 +39,10 @@ def seen(lib, program, *names):
         "torch.add(a, a)", "a.sum(0)", "a + 1", "a.shape", "torch.zeros(2)", "torch.tensor([1.])", "F.relu(a)",
         "a.to(torch.float64)", "a[0]", "torch.ones_like(a)", "torch.arange(3)", "torch.cat([a, a], dim=1)",
         "F.softmax(a, -1)", "torch.rand(2, 2)", "a.numel()", "torch.full((2,), 1.)",
+        "torch.nn.Parameter(a)", "torch.nn.Parameter()", "torch.nn.Buffer(a)", "a.as_subclass(torch.nn.Parameter)",
+        "torch.Tensor._make_subclass(torch.nn.Parameter, a, True)", "torch.Tensor()", "torch.Tensor(2, 3)",
+        "torch.Tensor([1.])", "torch.Tensor(a)", "torch.LongTensor([1])", "torch.LongTensor(2)", "a.new([1.])",
+        "a.new(2)", "a.new(a)", "a.new_tensor([1.])", "a.new_tensor([1.], dtype=torch.float64)",
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("names", [("only",), ("outer", "inner")])
