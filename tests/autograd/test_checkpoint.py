@@ -458,6 +458,22 @@ def test_debug_lists_the_ops():
     assert "saved during forward: 2" in again
 
 
+def test_debug_changes_no_call():
+    x = leaf(torch)
+    found = [
+        checkpoint(
+            lambda a: a.softmax(0, dtype=torch.float64).std(0, correction=0, keepdim=True),
+            x,
+            use_reentrant=False,
+            debug=debug,
+        )
+        for debug in (False, True)
+    ]
+    torch.testing.assert_close(found[1], found[0], rtol=0, atol=0)
+    first, second = (torch.autograd.grad(y.sum(), x)[0] for y in found)
+    assert first.tolist() == second.tolist()
+
+
 def test_reentrant_checkpoints_say_what_they_need():
     x = leaf(torch)
     y = checkpoint(lambda a: a.sin(), x, use_reentrant=True)

@@ -58,6 +58,7 @@ def test_fish_knows_every_command_and_option(capsys):
         assert "__fish_use_subcommand" in line
         importlib.import_module(f"mindtorch_core.cli.{name.replace('-', '_')}")
     assert any("from verify' -l level -d 'how much is tested" in line for line in lines)
+    assert any("from verify' -s h -d 'show this help" in line for line in lines)
     assert all(line.replace("\\'", "").count("'") % 2 == 0 for line in lines)
 
 
