@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from mindtorch_core.cli import main
+from mindtorch_core.cli import launch, main
 
 ROOT = Path(__file__).parents[2]
 
@@ -258,3 +258,13 @@ def test_the_wheel(tmp_path, capsys):
     assert [line.partition(",")[0] for line in record.splitlines()] == names
     (tmp_path / "file").write_text("")
     assert main(["wheel-torch", str(tmp_path / "file")]) == 2
+
+
+def test_a_launcher_that_starts_nothing_is_quoted(tmp_path, monkeypatch, capsys, script):
+    launcher = tmp_path / "mpiexec"
+    launcher.write_text("#!/bin/sh\necho there are no slots\nexit 5\n")
+    launcher.chmod(0o755)
+    monkeypatch.setattr(launch, "mpiexec", lambda *, replaces: [str(launcher)])
+    assert main(["run", "-n", "2", str(script("raise SystemExit(0)"))]) == 5
+    said = capsys.readouterr().err
+    assert said.endswith("rank 0 was not started, or was killed\nthere are no slots\n")
