@@ -170,3 +170,8 @@ def test_gradients_through_complex_parameters():
         grads.append((x.grad, w.grad))
     assert torch.equal(grads[0][0], grads[1][0])
     assert torch.equal(grads[0][1], grads[1][1])
+
+
+def test_an_argument_that_the_base_class_is_given_already_is_given_twice():
+    with pytest.raises(TypeError, match=r"__init__\(\) got multiple values for argument 'mode'"):
+        torch.nn.LSTM(2, 3, mode="LSTM")
