@@ -41,13 +41,14 @@ def distribute_tensor(
     Args:
         tensor: the whole, a leaf.
         device_mesh: the ranks.
-        placements: one for each dimension of the mesh; all replicated by default.
+        placements: one for each dimension of the mesh; all replicated by default. Of a partial one the
+            reduction gives the tensor: of a sum the first rank along the dimension has it, others zeros.
         src_data_rank: whose values count, as a position along each dimension of the mesh; None for each
             rank's own, without a message.
 
     Raises:
         RuntimeError: if it is no leaf, or the result of an op.
-        ValueError: for partial placements.
+        ValueError: for a DTensor that lies otherwise.
     """
     mesh = default_mesh(device_mesh)
     if not tensor.is_leaf:
@@ -55,10 +56,6 @@ def distribute_tensor(
             "`distribute_tensor` should be used to distribute leaf tensors! but found non-leaf tensor!"
         )
     placed = checked(placements, mesh, tensor.ndim)
-    if any(isinstance(each, Partial) for each in placed):
-        raise ValueError(
-            "distribute_tensor takes Shard and Replicate: a whole tensor is not partial"
-        )
     if isinstance(tensor, DTensor):
         if tensor.device_mesh != mesh or tensor.placements != placed:
             raise ValueError(
@@ -75,7 +72,9 @@ def distribute_tensor(
         if src_data_rank is None or whole.is_meta or mesh.get_coordinate() is None:
             local = laid_out(whole, spec, placed)
         else:
-            local = _sent(whole, mesh, placed, src_data_rank)
+            plain = tuple(Replicate() if isinstance(p, Partial) else p for p in placed)
+            local = _sent(whole, mesh, plain, src_data_rank)
+            local = laid_out(local, spec.placed(plain), placed)
     made: Any = DTensor(local, spec.placed(placed), requires_grad=tensor.requires_grad)
     if getattr(tensor, "_is_param", False) or type(tensor).__name__ == "Parameter":
         made._is_param = True

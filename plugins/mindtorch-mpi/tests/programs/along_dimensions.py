@@ -7,7 +7,7 @@ import warnings
 import torch
 import torch.distributed as dist
 from torch.distributed.device_mesh import init_device_mesh
-from torch.distributed.tensor import Replicate, Shard, distribute_tensor
+from torch.distributed.tensor import Partial, Replicate, Shard, distribute_tensor
 
 dist.init_process_group("gloo")
 mesh = init_device_mesh("cpu", (dist.get_world_size(),))
@@ -70,6 +70,10 @@ for rows in (4, 5):
         torch.testing.assert_close(part.full_tensor(), slope(ALONE[name], x))
     part = slope(LOOKED_UP["gather"], *(distribute_tensor(t, mesh, [Shard(0)]) for t in (x, index)))
     torch.testing.assert_close(part.full_tensor(), slope(LOOKED_UP["gather"], x, index))
+
+for op in ("sum", "avg", "max", "min"):
+    part = distribute_tensor(torch.arange(4.0) + dist.get_rank(), mesh, [Partial(op)])
+    found[f"partial {op}"] = [str(part.placements), part.full_tensor().tolist()]
 
 with open(f"{sys.argv[1]}/along_dimensions-{dist.get_rank()}.json", "w") as file:
     json.dump(found, file)
