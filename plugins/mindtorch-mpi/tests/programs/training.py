@@ -231,15 +231,18 @@ for _ in range(2):
     close(model.a.weight.grad, torch.full((2, 2), 1 / size))
     assert model.b.weight.grad is None
 
-for options, text in (
-    ({"mixed_precision": object()}, "use torch.autocast"),
-    (
-        {"delay_all_reduce_named_params": [], "param_to_hook_all_reduce": model},
-        "bucket_cap_mb says",
-    ),
-):
-    with pytest.raises(NotImplementedError, match=text):
-        DDP(nn.Linear(2, 2), **options)
+# Other dtypes, and gradients that are summed last.
+precision = nn.parallel.distributed._MixedPrecision(torch.bfloat16, torch.float32)
+model, alone = network(), network()
+delayed = {
+    "delay_all_reduce_named_params": [("2.weight", model[2].weight)],
+    "param_to_hook_all_reduce": model[0].weight,
+}
+step(DDP(model, mixed_precision=precision, bucket_cap_mb=0, **delayed), *mine[0])
+step(alone, *data[0])
+for own, expected in zip(model.parameters(), alone.parameters(), strict=True):
+    assert own.grad.dtype is torch.float32
+    close(own.grad, expected.grad, rtol=0.02, atol=0.01)
 
 # Buffers are rank 0's; a synchronized normalization sees all batches.
 model = network(nn.BatchNorm1d(16))
