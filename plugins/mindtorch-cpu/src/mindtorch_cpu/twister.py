@@ -16,6 +16,7 @@ import numpy as np
 
 from mindtorch_core.backend import fork_safe
 
+from .compiled import walk
 from .libm import exact
 
 __all__ = ["CHUNK", "TwisterSource"]
@@ -147,11 +148,22 @@ class TwisterSource:
     def put_singles(self, line: Any) -> None:
         """Write what `singles` gives into float32 numbers."""
         if line.size > _SHORT:
-            line[:] = self.singles(line.size)
+            if not self.put_between(line, 0.0, 1.0):
+                line[:] = self.singles(line.size)
             return
         bits = self._bits.random_raw(line.size)
         bits &= _SINGLE
         np.multiply(bits, 2**-24, line, casting="unsafe")
+
+    def put_between(self, line: Any, low: float, high: float) -> bool:
+        """Whether a compiled loop wrote uniform float32 numbers, of which rounding may make some ``high``."""
+        loop = walk("singles", line.dtype, line.size)
+        if loop is None:
+            return False
+        start, end = np.float32(low), np.float32(high)
+        numbers = [int(np.float64(x).view(np.int64)) for x in (end - start, start)]
+        loop(line, self.address, line.size, *numbers)
+        return True
 
     def put_doubles(self, line: Any) -> None:
         """Write what `doubles` gives into float64 numbers."""

@@ -19,7 +19,7 @@ from ..workers import in_parts
 from . import compiler
 from .code_of_walks import TYPES, Code
 from .columns import grouped, of_groups
-from .draws import drawn_bits, kept
+from .draws import drawn_bits, drawn_singles, kept, singles
 from .extremes import first_extremes, placed_extremes
 from .program import DTYPES
 from .ranks import first_by_rank, ranked
@@ -214,6 +214,7 @@ WALKS: Final[dict[str, _Row]] = {
     "scatter_add": _Row(_scatter_add, _added, _NUMBERS),
     "rows_add": _Row(_rows_add, _added_rows, ("f4", "f8")),
     "kept": _Row(kept, drawn_bits, ("f4", "f8")),
+    "singles": _Row(singles, drawn_singles, ("f4",)),
     **{
         name: _Row(running(name), totals(name), codes_of(name), 6)
         for name in ("cumsum", "cumprod", "cumsum_in_single", "cumprod_in_single")

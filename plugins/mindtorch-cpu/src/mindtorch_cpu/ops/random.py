@@ -127,6 +127,8 @@ def uniform_(self: Any, low: float = 0, high: float = 1, *, generator: Any = Non
                 (source.put_doubles if d is float64 else source.put_singles)(data.reshape(-1))
         return self
     rule_of("uniform")(self, low, high)
+    if d is float32 and data.flags.c_contiguous and _put_between(data, low, high, generator):
+        return self
     double = d.to_real().name == "float64"
 
     def draw(source: TwisterSource, part: Any) -> None:
@@ -143,6 +145,18 @@ def uniform_(self: Any, low: float = 0, high: float = 1, *, generator: Any = Non
                 line[line == 1] = 0
 
     return filled(self, generator, draw)
+
+
+def _put_between(data: Any, low: float, high: float, generator: Any) -> bool:
+    """Whether a compiled loop filled an array with uniform numbers from [low, high)."""
+    source = stream_of(generator)
+    with source.lock:
+        if not source.put_between(data, low, high):
+            return False
+    at_end = data == np.float32(high)  # rounding may reach it
+    if at_end.any():
+        data[at_end] = np.float32(low)
+    return True
 
 
 def _between(u: Any, low: float, high: float) -> Any:

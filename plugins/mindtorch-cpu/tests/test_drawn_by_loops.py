@@ -1,0 +1,43 @@
+"""Uniform and normal float32 numbers, drawn by a compiled loop and without: PyTorch's, and the same stream."""
+
+import pytest
+
+import mindtorch_core as torch
+from mindtorch_cpu.native.kernels import KERNELS
+from mindtorch_cpu.native.walks import Walk
+
+RANGES = [(0, 1), (-1, 1), (0, 1e-3), (-3.7, 100.1), (1, 1.0000002), (5, 5), (-1e38, 2e38)]
+
+
+@pytest.fixture(autouse=True, params=["now", "off"])
+def mode(request, monkeypatch):
+    """By compiled loops, where there is a compiler, and without."""
+    torch.zeros(1)
+    monkeypatch.setattr(KERNELS, "mode", request.param)
+    yield
+    assert KERNELS.broken is None
+
+
+def drawn(lib, count, limits):
+    lib.manual_seed(3)
+    lib.rand(count % 700)  # from the middle of a state
+    state = lib.get_rng_state()
+    made = [lib.empty(count).uniform_(*limits), lib.rand(count), lib.rand(3), lib.randn(count)]
+    made.append(lib.rand(count + 1, dtype=lib.float64)[:-1])
+    lib.set_rng_state(state)
+    made.append(lib.empty(count // 2, 2).t().uniform_(*limits))
+    lib.nn.init.kaiming_uniform_(made[1].view(count // 50, 50))
+    return [t.tolist() for t in made], lib.get_rng_state().tolist()
+
+
+@pytest.mark.parametrize("limits", RANGES, ids=str)
+@pytest.mark.parametrize("count", [4100, 8200, 70_000])
+def test_numbers_are_pytorchs(count, limits):
+    pytorch = pytest.importorskip("torch")
+    assert drawn(torch, count, limits) == drawn(pytorch, count, limits)
+
+
+def test_a_loop_draws_them():
+    torch.rand(5000)
+    made = {kernel.program.name for kernel in KERNELS.kernels() if type(kernel.program) is Walk}
+    assert "singles" in made or KERNELS.mode == "off" or not KERNELS.enabled
