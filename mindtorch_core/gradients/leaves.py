@@ -21,7 +21,7 @@ from ..tensors.tensor import Tensor
 from ..values.forks import fork_safe
 from ..values.layouts import strided
 from ..values.references import if_counted
-from ..values.shapes import Shape, contiguous_strides, is_dense
+from ..values.shapes import Shape, contiguous_strides, is_dense, show
 from .hooks import run_posthooks, run_prehooks, run_tensor_hooks
 from .node import HOOKED_LEAVES, accumulator
 from .walks import reachable
@@ -63,6 +63,8 @@ def accumulate(meta: AutogradMeta, g: Any, create_graph: bool) -> None:
     leaf = meta.tensor()
     if leaf is None or not leaf._keys & AUTOGRAD:
         return
+    if g._shape != leaf._shape or g._dtype is not leaf._dtype:
+        raise _invalid(leaf, g)
     if meta.grad is not None:
         if create_graph or (
             meta.grad._payload is None  # it is pending, or perhaps sparse, and cannot become dense
@@ -81,6 +83,15 @@ def accumulate(meta: AutogradMeta, g: Any, create_graph: bool) -> None:
         meta.grad = g
     else:
         meta.grad = _copy(leaf, g if create_graph else g.detach())
+
+
+def _invalid(leaf: Tensor, g: Any) -> RuntimeError:
+    """The error for what a backend's kernel, or a formula, has taken for a leaf's gradient."""
+    return RuntimeError(
+        f"a backward pass gave an invalid gradient - got {show(g._shape)} {g._dtype} but expected shape "
+        f"compatible with {show(leaf._shape)}, of {leaf._dtype}: the kernel or the formula of an op that "
+        f"uses this leaf is wrong"
+    )
 
 
 def _lies_as(leaf: Tensor, g: Any) -> bool:

@@ -139,3 +139,30 @@ def test_what_is_right_is_looked_at_once(wrong):
     for _ in range(3):
         x.tanh()
     assert depths[0] > depths[1] == depths[2]
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (
+            lambda t: t[:1],
+            r"got \[1, 3\] torch.float32 but expected shape compatible with \[2, 3\]",
+        ),
+        (lambda t: t.double(), r"got \[2, 3\] torch.float64 .*\[2, 3\], of torch.float32"),
+    ],
+)
+def test_no_leaf_gets_a_gradient_of_another_kind_from_a_later_call(wrong, change, told):
+    calls = []
+
+    def later(t):
+        calls.append(t)
+        return t if len(calls) == 1 else change(t)
+
+    wrong("tanh_backward", later)
+    x = leaf(2, 3)
+    x.tanh().sum().backward()
+    first, x.grad = x.grad, None
+    assert first.shape == x.shape
+    with pytest.raises(RuntimeError, match=told):
+        x.tanh().sum().backward()
+    assert x.grad is None
