@@ -299,5 +299,6 @@ def serve_key() -> None:
     """Serve the Pipeline key, and tell whoever asks what the shapes of an op's results are."""
     registry.wrappers[DispatchKey.Pipeline] = pipeline_kernel
     registry.shapes_of = _shapes_of
+    registry.looked_at_later |= DispatchKey.Pipeline
     BEFORE_EXPORT.append(flush_current)
     BEFORE_POSITION.append(flush_draws)

@@ -59,6 +59,7 @@ class OperatorRegistry(Transactions):
         self.overload_names: dict[str, str] = {}  # aten::add.Tensor is the entry aten::add
         self.load_backends: Callable[[], None] = lambda: None
         self.shapes_of: ShapeRules = lambda entry, backend, resolve: None
+        self.looked_at_later = 0  # keys whose kernels give what is looked at when it is there
         self.schema_changed: Callable[[str], None] = lambda name: None  # an op comes or goes
         self.on_demand = OnDemand(self)
         self.when_defined = self.on_demand.when_defined

@@ -65,7 +65,7 @@ def fill(entry: OpEntry, mask: int) -> Kernel:
 
     The first result is checked against the schema and the op's rule, so that a kernel that returns too
     many or too few values, or tensors of another kind, is found out, and the calls after it pay nothing
-    for the check. Results in pipelines are looked at when they are launched.
+    for the check. Deferred results are looked at when they are there.
     """
     refuses = mask & RETIRED[0]
     try:
@@ -117,7 +117,7 @@ def _settled(entry: OpEntry, mask: int) -> tuple[int, Kernel, Kernel]:
         generation = registry.settled()
         try:
             kernel = resolve(entry, mask)
-            looks = entry.definition is not None and not mask & DispatchKey.Pipeline
+            looks = entry.definition is not None and not mask & registry.looked_at_later
             first = resolve(entry, mask, partial(looked_at, resolve)) if looks else kernel
         except Exception as error:
             if registry.generation == generation:

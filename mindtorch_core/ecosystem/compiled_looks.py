@@ -32,6 +32,7 @@ _LOOKS: Final = frozenset({"bool()", "contains()", "float()", "int()", "item()"}
 _WITHIN: Final = (
     "BINARY", "CACHE", "CALL", "COMPARE", "CONTAINS", "COPY", "LOAD", "PRECALL", "PUSH", "TO_BOOL", "UNARY",
 )  # fmt: skip
+_SILENT: Final = frozenset({"CACHE", "TO_BOOL"})
 _ASKING_TYPES: Final = frozenset({"callable", "hasattr", "isinstance", "type"})
 _CHOOSING: Final = frozenset({"all", "any"})  # of Python's functions: they go on by each truth
 _INTO_OBJECTS: Final = frozenset({"STORE_ATTR", "STORE_SLICE", "STORE_SUBSCR"})
@@ -136,7 +137,8 @@ def _ends_graph(steps: list[dis.Instruction], start: int, end: int) -> bool:
         return end > 1 and _calls(steps, steps[end - 1], frozenset({"range"}))
     if "JUMP" not in last.opname or "IF" not in last.opname or "NONE" in last.opname:
         return False
-    if _calls(steps, steps[end - 1], _ASKING_TYPES):
+    asked = next(s for s in reversed(steps[:end]) if s.opname not in _SILENT)
+    if _calls(steps, asked, _ASKING_TYPES):
         return False
     after = next((step for step in steps[end + 1 :] if step.opname != "NOT_TAKEN"), last)
     return "AssertionError" not in (after.argrepr, after.argval) and "ASSERTION" not in after.opname

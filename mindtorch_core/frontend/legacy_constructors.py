@@ -112,7 +112,7 @@ def __new__(cls: type[Tensor], *args: Any, **kwargs: Any) -> Tensor:
     if kwargs.get("device") is not None:
         _refuse_a_tensor(_MADE, args)
         _refuse_another_type(kwargs["device"], "cpu")
-    made: Tensor = instance(undisturbed(called, None, args, **kwargs), cls)
+    made: Tensor = instance(_called(None, args, **kwargs), cls)
     return made
 
 
@@ -200,8 +200,7 @@ class _TensorType(type):
             _refuse_another_type(kwargs["device"], type_meant(cls.on))
         if cls.on != "cpu":
             kwargs.setdefault("device", cls.on)
-        made: Tensor = undisturbed(_called, cls.dtype, args, **kwargs)
-        return made
+        return _called(cls.dtype, args, **kwargs)
 
     def __instancecheck__(cls, value: Any) -> bool:
         return (
@@ -211,7 +210,12 @@ class _TensorType(type):
         )
 
 
-_called: Final = refusing(called)
+@refusing
+def _called(d: dtype | None, args: tuple[Any, ...], **kwargs: Any) -> Tensor:
+    made: Tensor = undisturbed(called, d, args, **kwargs)
+    return made
+
+
 _MADE: Final = "constructor of the form torch.Tensor(tensor, device=device)"
 
 

@@ -11,12 +11,12 @@ from mindtorch_core.dispatch.registry import registry
 # ---- element-wise ops ---------------------------------------------------------------------------
 
 
-@mutant("its rule says|attribute 'dtype'", test_forward=["add"], test_dtypes=["add"])
+@mutant("rule says|attribute 'dtype'", test_forward=["add"], test_dtypes=["add"])
 def promotion_to_float32(patch):
     altered("add", lambda t: made(t.raw_data, torch.float32, t))
 
 
-@mutant("its rule says", test_forward=["eq"])
+@mutant("rule says", test_forward=["eq"])
 def comparison_gives_numbers(patch):
     altered("eq", lambda t: made(t.raw_data, torch.int64, t))
 
@@ -217,7 +217,7 @@ def wrong_type_of_error(patch):
     kernel("_index_positions", index)
 
 
-@mutant("the meta device", test_agrees_with_meta=["outer"])
+@mutant("rule says", test_agrees_with_meta=["outer"])
 def shape_is_not_the_rules(patch):
     kernel("outer", lambda self, vec2: (self.reshape(-1, 1) * vec2).reshape(-1))
 
@@ -251,7 +251,7 @@ def kernel_of_a_gradient_is_wrong(patch):
     )
 
 
-@mutant("under autocast", test_autocast=())
+@mutant("rule says", test_autocast=())
 def products_stay_wide(patch):
     def mm(self, mat2):
         found = KERNELS["mm"](self, mat2)
