@@ -63,3 +63,12 @@ def test_under_vmap():
     ignored = mt.where(x.isfinite().all(-1), target, -100)
     found = mt.vmap(lambda x, t: functional.nll_loss(x, t, reduction="sum"))(x, ignored)
     assert found.tolist() == [-3.0, -1.0]
+
+
+@pytest.mark.parametrize("d", [mt.float16, mt.bfloat16])
+@pytest.mark.parametrize("reduction", ["sum", "mean"])
+def test_halves_are_added_up_in_float32(d, reduction):
+    mt.manual_seed(0)
+    logs, target = mt.randn(4096, 10).log_softmax(1).to(d), mt.randint(0, 10, (4096,))
+    exact = functional.nll_loss(logs.double(), target, reduction=reduction)
+    assert functional.nll_loss(logs, target, reduction=reduction) == exact.to(d)
