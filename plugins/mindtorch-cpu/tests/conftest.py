@@ -38,6 +38,15 @@ def by_kernels():
         assert KERNELS.broken is None
 
 
+@pytest.fixture(params=["now", "off"])
+def either_way(request):
+    """By compiled kernels, where there is a compiler, and without."""
+    torch.zeros(1)
+    with mode(request.param):
+        yield
+        assert KERNELS.broken is None
+
+
 @pytest.fixture
 def both():
     """Runs a function of no arguments in a pipeline: with compiled kernels, and in tiles.

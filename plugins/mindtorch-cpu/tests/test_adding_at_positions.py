@@ -5,7 +5,6 @@ import pytest
 
 import mindtorch_core as torch
 from mindtorch_core.nn import functional as F
-from mindtorch_cpu.native.kernels import KERNELS
 
 DTYPES = ["float16", "bfloat16", "float32", "float64", "int64", "int32", "int16"]
 WIDE = {"float16": torch.float32, "bfloat16": torch.float32}
@@ -16,13 +15,7 @@ VIEWS = {
 }
 
 
-@pytest.fixture(autouse=True, params=["now", "off"])
-def mode(request, monkeypatch):
-    """By compiled loops, where there is a compiler, and without."""
-    torch.zeros(1)
-    monkeypatch.setattr(KERNELS, "mode", request.param)
-    yield
-    assert KERNELS.broken is None
+pytestmark = pytest.mark.usefixtures("either_way")
 
 
 def drawn(seed, dtype):

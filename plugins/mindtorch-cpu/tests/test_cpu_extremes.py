@@ -13,13 +13,7 @@ from mindtorch_cpu.ops import reduction
 NAN = float("nan")
 
 
-@pytest.fixture(autouse=True, params=["now", "off"])
-def kernels(request, monkeypatch):
-    """By compiled kernels, where there is a compiler, and without."""
-    torch.zeros(1)
-    monkeypatch.setattr(KERNELS, "mode", request.param)
-    yield
-    assert KERNELS.broken is None
+pytestmark = pytest.mark.usefixtures("either_way")
 
 
 def numbers(shape, dtype, *, bad):

@@ -9,13 +9,7 @@ from mindtorch_cpu.native.walks import Walk
 RANGES = [(0, 1), (-1, 1), (0, 1e-3), (-3.7, 100.1), (1, 1.0000002), (5, 5), (-1e38, 2e38)]
 
 
-@pytest.fixture(autouse=True, params=["now", "off"])
-def mode(request, monkeypatch):
-    """By compiled loops, where there is a compiler, and without."""
-    torch.zeros(1)
-    monkeypatch.setattr(KERNELS, "mode", request.param)
-    yield
-    assert KERNELS.broken is None
+pytestmark = pytest.mark.usefixtures("either_way")
 
 
 def drawn(lib, count, limits):

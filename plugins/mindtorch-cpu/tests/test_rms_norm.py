@@ -11,13 +11,7 @@ CLOSE = {"float16": 5e-3, "bfloat16": 2e-2, "float32": 1e-5, "float64": 1e-12}
 SHAPES = [(1, 1), (3, 5), (40, 8), (7, 63), (5, 64), (2, 30, 256), (3, 1500), (2, 4500), (0, 4)]
 
 
-@pytest.fixture(autouse=True, params=["now", "off"])
-def mode(request, monkeypatch):
-    """By compiled kernels, where there is a compiler, and without."""
-    torch.zeros(1)
-    monkeypatch.setattr(KERNELS, "mode", request.param)
-    yield
-    assert KERNELS.broken is None
+pytestmark = pytest.mark.usefixtures("either_way")
 
 
 def drawn(lib, shape, dtype, *, turned=False):

@@ -10,13 +10,7 @@ from mindtorch_cpu.native.walks import Walk
 DTYPES = ["float16", "bfloat16", "float32", "float64", "int64", "int32", "uint8"]
 
 
-@pytest.fixture(autouse=True, params=["now", "off"])
-def mode(request, monkeypatch):
-    """By compiled loops, where there is a compiler, and without."""
-    torch.zeros(1)
-    monkeypatch.setattr(KERNELS, "mode", request.param)
-    yield
-    assert KERNELS.broken is None
+pytestmark = pytest.mark.usefixtures("either_way")
 
 
 def drawn(shape, dtype, seed=0):

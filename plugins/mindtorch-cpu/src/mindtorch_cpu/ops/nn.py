@@ -55,8 +55,8 @@ def _positions(input: Any, classes: Any) -> Any:
 
 
 def _of_matrix(a: Any, classes: Any, ignore_index: int) -> Any:
-    """Position of each row's class in a row-major matrix; None for others, and where a row has none."""
-    if a.ndim != 2 or not a.flags.c_contiguous or not classes.size or classes.dtype != np.int64:
+    """Position of each row's class in a matrix read row by row; None for others, and where a row has none."""
+    if a.ndim != 2 or not classes.size or classes.dtype != np.int64:
         return None
     count = a.shape[1]
     if 0 <= ignore_index < count or _greatest(classes.view(np.uint64)) >= count:
