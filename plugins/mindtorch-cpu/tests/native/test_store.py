@@ -10,7 +10,8 @@ import pytest
 
 from mindtorch_core.cli import main
 from mindtorch_cpu.native import store
-from mindtorch_cpu.native.kernels import KERNELS
+from mindtorch_cpu.native.kernels import KERNELS, Kernels
+from mindtorch_cpu.native.program import Graph, Node, Program
 
 PROGRAM = """
 import mindtorch_core as torch
@@ -163,6 +164,27 @@ def test_processes_share_kernels(compiler, folder):
         path.write_bytes(path.read_bytes()[:-9])
     assert run() == [made, "0"]
     assert run() == [made, made]
+
+
+def test_what_lies_on_disk_is_loaded_by_the_launch_that_wants_it(compiler, folder, monkeypatch):
+    product = Graph(("f4", "f4"), (), (Node("multiply", "f4", (0, 1)),), ((2, 2),))
+    program = Program(product, ("dense",) * 3, 0)
+    first, second = Kernels(), Kernels()
+    asked = []
+    monkeypatch.setattr(Kernels, "_ask", lambda self, program: asked.append(program))
+    assert first.usable  # the compiler is loaded when something first asks for it
+    assert [first.get(program, 8) for _ in range(2)] == [None, None]
+    assert asked == [program]  # to be compiled behind the program's back
+    made = first.get(program, 8, at_once=True)
+    assert made.source == "compiled"
+    assert second.get(program, 8) is None
+    assert second.get(program, 8).source == "disk"
+    assert Kernels().get(program, 1 << 30).source == "disk"
+    assert asked == [program]
+    for path in folder.iterdir():
+        path.write_bytes(path.read_bytes()[:-9])
+    assert Kernels().get(program, 1 << 30) is None
+    assert asked == [program, program]
 
 
 def test_processes_that_start_at_once(compiler, folder):

@@ -1,9 +1,11 @@
 """The compiled kernels of this process: found, loaded from disk, or compiled behind the program's back.
 
-A kernel is asked for at each launch. The second launch of a program, or a first large one, has it compiled
-in a thread that lives as long as there is something to compile; NumPy serves meanwhile. Before a kernel is
-used it computes numbers that are hard, and is compared with NumPy: if a bit differs, nothing compiled is
-used any more.
+A kernel is asked for at each launch. The second launch of a program, or a first large one, loads it from
+disk at once, or has it compiled in a thread that lives as long as there is something to compile; NumPy
+serves meanwhile. Loading takes milliseconds of Python: behind the program's back it would take a second,
+and the program would run half as fast again, as each wakes the other whenever it lets go of the
+interpreter's lock. Before a kernel is used it computes numbers that are hard, and is compared with NumPy:
+if a bit differs, nothing compiled is used any more.
 """
 
 from __future__ import annotations
@@ -117,13 +119,13 @@ class Kernels:
         self._ready: bool | None = None
         self._kernels: dict[Program | Walk, Any] = {}
         self._seen: Counter[Program | Walk] = Counter()
-        self._waiting: set[Program | Walk | None] = set()
+        self._waiting: set[Program | Walk] = set()
         self.forget()
 
     def forget(self) -> None:
         """Drop what waits: after a fork its thread is not there."""
         self._lock = fork_safe(threading.RLock())
-        self._queue: SimpleQueue[Program | Walk | None] = SimpleQueue()
+        self._queue: SimpleQueue[Program | Walk] = SimpleQueue()
         self._waiting = set()
         self._busy = False
         self._thread: threading.Thread | None = None
@@ -169,15 +171,10 @@ class Kernels:
 
     @property
     def usable(self) -> bool:
-        """Whether kernels are used, as far as it is known: the compiler is loaded in another thread."""
-        if self.mode == "off" or self.broken is not None:
+        """Whether kernels are used now; where memory is too scarce for the compiler it is not loaded."""
+        if self._ready is None and not _has_room():
             return False
-        if self._ready is None:
-            if self.mode == "now":
-                return self.enabled
-            self._ask(None)
-            return False
-        return self._ready
+        return self.enabled
 
     @property
     def reason(self) -> str | None:
@@ -205,14 +202,18 @@ class Kernels:
         if len(self._seen) >= _SEEN:
             self._seen.clear()
         self._seen[program] += 1
-        if self._seen[program] >= 2 or work >= _LARGE:
-            self._ask(program)
+        if (self._seen[program] < 2 and work < _LARGE) or program in self._waiting:
+            return None
+        if store.load(_key(program)) is not None:
+            self._make(program)
+            return self._kernels.get(program)
+        self._ask(program)
         return None
 
-    def _ask(self, program: Program | Walk | None) -> None:
-        """Have a program compiled, or with None only the compiler loaded."""
+    def _ask(self, program: Program | Walk) -> None:
+        """Have a program compiled."""
         with self._lock:
-            if program in self._waiting or (program is not None and program in self._kernels):
+            if program in self._waiting or program in self._kernels:
                 return
             self._waiting.add(program)
             self._queue.put(program)
@@ -238,18 +239,12 @@ class Kernels:
                     self._busy = False
                     return
             try:
-                if program is None:
-                    if _has_room():
-                        self._ready = compiler.ready() is None
-                    self._waiting.discard(None)
-                else:
-                    self._make(program)
+                self._make(program)
             except BaseException:  # whoever asks again starts another thread
                 with self._lock:
                     self._waiting.discard(program)
                     self._busy = False
                 raise
-            LATER.clear()
 
     def wait(self) -> None:
         """Wait until nothing is being compiled; for tests and benchmarks."""
@@ -278,6 +273,7 @@ class Kernels:
             self._waiting.discard(program)
             self._seen.pop(program, None)
             self._kernels[program] = None if self.broken else made
+        LATER.clear()
 
     def kernels(self) -> list[Any]:
         """All that are there."""
@@ -315,7 +311,7 @@ def made_from(program: Program | Walk) -> Kernel | WalkKernel:
     start = time.perf_counter()
     if isinstance(program, Program) and "f2" in _dtypes(program) and not compiler.has_half():
         raise RuntimeError("the processor does not convert to half precision")
-    key = hashlib.sha256(f"{compiler.fingerprint()} {program!r}".encode()).hexdigest()
+    key = _key(program)
     source, code = "disk", store.load(key)
     if code is None:
         source, code = "compiled", compiler.compiled(text_of(program))
@@ -336,6 +332,11 @@ def made_from(program: Program | Walk) -> Kernel | WalkKernel:
         store.save(key, code)
     kernel.seconds = time.perf_counter() - start
     return kernel
+
+
+def _key(program: Program | Walk) -> str:
+    """Under which a program's object lies on disk."""
+    return hashlib.sha256(f"{compiler.fingerprint()} {program!r}".encode()).hexdigest()
 
 
 def text_of(program: Program | Walk) -> str:
