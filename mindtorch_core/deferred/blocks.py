@@ -145,7 +145,8 @@ class End:
                 and not _weakrefs(of)
                 and len(SPARE) < _SPARE
             ):
-                of.place = of.uncounted = of.counted = None
+                of.place = of.counted = None
+                of.uncounted, of.walked = (), 0
                 self.block, self.spare = None, block
                 SPARE.append(self)
         except BaseException:  # an interrupt, before the first line of that

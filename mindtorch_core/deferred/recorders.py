@@ -200,7 +200,7 @@ _TAKE: Final = Template("($arg is @v[@p[$i]] or @TAKES(@pipe, @p[$i], $arg))")
 _PUT: Final = Template("(@type($arg) is @e.kinds[$i] or @PUT(@pipe, @e, $i, $arg))")
 _SAME: Final = Template("($arg is @e.args[$i] or @SAME($arg, @e.args[$i]))")
 _TAKE_IF_TENSOR: Final = Template(
-    "(@type($arg) is @e.kinds[$i] or ($arg is @v[@p[$i]] and $arg is not None) or"
+    "(($arg is @v[@p[$i]] and $arg is not None) or @type($arg) is @e.kinds[$i] or"
     " (@TAKES(@pipe, @p[$i], $arg) if @TENSORS[$arg.__class__] else @PUT(@pipe, @e, $i, $arg)))"
 )
 # What keeps a number that is computed with: a call's may be another one than the last run's.

@@ -31,6 +31,7 @@ __all__ = [
     "GradientEdge",
     "Node",
     "accumulator",
+    "announce",
     "freed_error",
     "short_name",
 ]
@@ -78,6 +79,12 @@ class Field(NamedTuple):
     number: int = 0
 
 
+def announce(node: Node) -> None:
+    """Tell the watchers of a new node."""
+    for watcher in dict.fromkeys(WATCHERS):
+        watcher(node)
+
+
 class Node:
     """One recorded op.
 
@@ -118,8 +125,7 @@ class Node:
         self.hooks: Hooks | None = None
         self.storages: dict[int, Storage] | None = None
         if WATCHERS:
-            for watcher in dict.fromkeys(WATCHERS):
-                watcher(self)
+            announce(self)
 
     def apply(self, *grads: Tensor | None) -> Any:
         """Gradients of the inputs, one per edge, from those of the outputs."""

@@ -9,8 +9,12 @@ that will be evaluated needs it. For ``mul(Tensor self, Tensor other)`` the kern
         @n1 = 0 if @type(other) in @NUMBERS else other._keys & @AUTOGRAD
         if not (@n0 or @n1): return @result
         ...
-        @node = @Node((edge of input, edge of other), (saved other, its version, ...), @conform)
-        @result._autograd = @Meta(@node)
+        @node = @NEW(@Node)
+        @node.edges = (edge of input, edge of other)
+        @node.saved = (saved other, its version, ...)
+        ...
+        @result._autograd = @meta = @NEW(@Meta)
+        ...
         @result._keys = @WITH_AUTOGRAD[@result._keys]
         return @result
 """
@@ -29,7 +33,7 @@ from ..tensors.autograd_state import AutogradMeta
 from . import saved
 from .derivative import Derivative, Value, formula_needs
 from .inference import refuse_saving
-from .node import Node
+from .node import WATCHERS, Node, announce, next_number
 
 __all__ = ["recorder"]
 
@@ -41,13 +45,25 @@ def make(@below):
         $flags
         $leave
         $prepare
-        @node = @Node(($edges), ($items), $conform$outputs)
+        @node = @NEW(@Node)  # as `Node` makes it, whose call costs a sixth of a small op
+        @node.edges = ($edges)
+        @node.saved = ($items)
+        @node.conform = $conform
+        @node.outputs = $outputs
+        @node.hooks = @node.storages = None
+        @node.number = @NUMBER()
+        if @WATCHERS:
+            @ANNOUNCE(@node)
         $attach
         return @result
     return $name
 """)
 _ATTACH: Final = own("""\
-@result._autograd = @Meta(@node)
+@result._autograd = @meta = @NEW(@Meta)
+@meta.node = @node
+@meta.output_nr = 0
+@meta.grad = None
+@meta.is_leaf = False
 @result._keys = @WITH_AUTOGRAD[@result._keys]
 """)
 # What a composition ends with may be a view of something that only it has seen. It has no history, so
@@ -70,9 +86,13 @@ for @r in ($plain):
 """)
 _SCOPE: Final[dict[str, Any]] = {
     **DEFAULT_NUMBERS,
+    "ANNOUNCE": announce,
     "AUTOGRAD": AUTOGRAD,
     "Meta": AutogradMeta,
+    "NEW": object.__new__,
+    "NUMBER": next_number,
     "NUMBERS": NUMBERS,
+    "WATCHERS": WATCHERS,
     "WITH_AUTOGRAD": WITH_AUTOGRAD,
     "output_parts": saved.output_parts,
     "refuse": refuse_saving,
@@ -129,7 +149,7 @@ class _Writer:
             edges=own(edges),
             items=own("".join(f"{item}, " for item in items)),
             conform=own("@conform") if d.definition.operands.broadcasts else "None",
-            outputs=own(f", {outputs}") if d.several else "",
+            outputs=own(outputs) if d.several else "1",
             attach=self._attach(),
         )
         scope = {**_SCOPE, "Node": node_class}

@@ -21,14 +21,13 @@ from ..deferred.replay.following import hand_out, located, takes
 from ..deferred.replay.identities import Identities
 from ..deferred.replay.known import NOTHING, Expected, Known, Unmade, getter
 from ..deferred.trace import Entry, tensors_of
-from ..dispatch.keys import AUTOGRAD, MASKS
+from ..dispatch.keys import MASKS
 from ..dispatch.registry import registry
 from ..tensors.autograd_state import AutogradMeta
 from ..tensors.tensor import Tensor
 from . import anomaly_mode
 from .engine import leading_to, run
-from .node import Node
-from .saved import Packed, unchanged
+from .known_graph import KnownGraph, KnownNode, is_empty, is_unhooked
 
 __all__ = ["accumulate_gradients", "followed_seed", "wanted_gradients"]
 
@@ -148,21 +147,22 @@ class Walk:
 
     Attributes:
         start, end: which of the recorded ops it has made, as these were taken ``taken`` times.
-        nodes: of each node the tensor that it has made, its class, the classes of what it saved, and
-            the tensors that its edges lead to; in the end what gives the places in the graph of these.
+        nodes: the nodes, whose places are tensors' identities until the graph is numbered.
+        graph: these, with numbers.
         leaves: the leaves, with the gradients that they got.
         returns: whether these are returned, and not put into the leaves' ``grad``.
         root, seed: where it began, and the gradient there.
         made_by: the op that made that: ones, for who gave none; None for another one.
         identities: where the graph was recorded by the part of the block before this one, the tensors
             of that part: nodes, root and leaves are places there.
-        places: where the tensors stand by whose numbers nodes, leaves and root speak in the end.
+        places: gives the tensors by whose numbers graph, leaves and root speak in the end.
         inputs: places of operands that the walk is the first to use, and where they stood before.
         shown: the ops whose results somebody may have: gradients of leaves, what they are views of, and
             what later ops take.
         hidden: the others' results: what stands for them, by place.
     """
 
+    graph: KnownGraph
     identities: Identities | None = None
     made_by: Expected | None = None
     owners: dict[int, int]
@@ -170,7 +170,12 @@ class Walk:
     known_before: object
 
     def __init__(
-        self, root: int, seed: int, nodes: list[Any], leaves: list[AutogradMeta], returns: bool
+        self,
+        root: int,
+        seed: int,
+        nodes: list[KnownNode],
+        leaves: list[AutogradMeta],
+        returns: bool,
     ) -> None:
         self.root, self.seed = root, seed
         self.returns = returns
@@ -190,7 +195,7 @@ class Walk:
         """Describe what a walk will visit; None if it cannot be replayed."""
         if MASKS.include or start.is_leaf:
             return None
-        if wanted is not None and not all(_unhooked(meta) for meta in wanted):
+        if wanted is not None and not all(is_unhooked(meta) for meta in wanted):
             return None
         needed = None if wanted is None else leading_to([start], wanted)
         metas, makers = _of_entries(pipe.recorded)
@@ -199,7 +204,7 @@ class Walk:
             metas, makers = _of_identities(before)
         else:
             before = None
-        nodes: list[Any] = []
+        nodes: list[KnownNode] = []
         leaves: dict[int, AutogradMeta] = {}
         todo, met = [start.node], set()
         while todo:
@@ -207,24 +212,24 @@ class Walk:
             if node is None or node in met or not (needed is None or node in needed):
                 continue
             met.add(node)
-            if id(node) not in makers or len(met) > _LARGEST or not _plain(node):
+            if id(node) not in makers or len(met) > _LARGEST:
                 return None
             for edge in node.edges:
                 if edge is None:
                     continue
                 if id(edge) not in metas:
                     return None
-                if edge.is_leaf and wanted is None and not _empty(edge):
+                if edge.is_leaf and wanted is None and not is_empty(edge):
                     return None
                 if edge.is_leaf:
                     leaves[id(edge)] = edge
                 else:
                     todo.append(edge.node)
-            edges = tuple([None if edge is None else metas[id(edge)] for edge in node.edges])
-            kinds = _kinds(node)
-            if kinds is None or Packed in kinds:
+            edges = [None if edge is None else metas[id(edge)] for edge in node.edges]
+            known = KnownNode.of(node, makers[id(node)], edges)
+            if known is None:
                 return None
-            nodes.append((makers[id(node)], type(node), kinds, edges))
+            nodes.append(known)
         if id(start) not in metas:
             return None
         if wanted is not None:
@@ -257,7 +262,7 @@ class Walk:
         ids = [self.seed, *(g for _, g in self.leaves)]
         if before is None:
             ids += [self.root, *(leaf for leaf, _ in self.leaves)]
-            ids += [i for made, _, _, edges in self.nodes for i in (made, *edges) if i is not None]
+            ids += [i for node in self.nodes for i in (node.made, *node.edges) if i is not None]
         if len(chain) < self.end or any(i not in place for i in ids):
             return
         there = {n for e in chain[: self.start] for n in (*refs_of((e.args, e.kwargs)), *e.outs)}
@@ -309,11 +314,15 @@ class Walk:
 
         self.root = number(self.root)
         self.leaves = [(number(leaf), g) for leaf, g in self.leaves]
-        self.nodes = [  # behind the places in the graph stands what an edge to none leads to
-            (number(made), kind, saved, getter([-1 if i is None else number(i) for i in edges]))
-            for made, kind, saved, edges in self.nodes
+        nodes = [
+            node._replace(
+                made=number(node.made), edges=[-1 if i is None else number(i) for i in node.edges]
+            )
+            for node in self.nodes
         ]
-        self.places = [*numbers]
+        self.graph = KnownGraph(nodes, [leaf for leaf, _ in self.leaves], empty=not self.returns)
+        self.nodes = []
+        self.places = getter([*numbers])
 
     # ---- following -----------------------------------------------------------------------------
 
@@ -337,28 +346,28 @@ class Walk:
             or registry.generation != self.generation
             or values[self.seed] is not seed
             or not _called_at(e)
-            or not all(_same(numbers[n], was) for n, was in self.earlier.items())
             or self.returns is not (wanted is not None)
+            or (self.earlier and not all(_same(numbers[n], v) for n, v in self.earlier.items()))
         ):
             return None
         own: Sequence[Any] = values
         if self.numbers_before is None:
-            metas = [*[values[n]._autograd for n in self.places], None]
+            metas = [*[t._autograd for t in self.places(values)], None]
         elif before is None or before.known is not self.known_before:
             return None  # the part before has come to be another one
         elif not all(map(_same, before.numbers, self.numbers_before)):
             return None
         else:
-            own, metas = before.values, [*[before.metas[n] for n in self.places], None]
+            own, metas = before.values, [*self.places(before.metas), None]
         if metas[self.root] is not start or not self._wants(metas, wanted):
             return None
-        nodes = self._nodes(metas)
-        if nodes is None or not all(
-            own[stood]._payload is not None
-            and (values[n] is own[stood] or takes(pipe, n, own[stood]))
-            for n, stood in self.inputs
-        ):
+        nodes = self.graph.nodes_of(metas)
+        if nodes is None:
             return None
+        for n, stood in self.inputs:
+            t = own[stood]
+            if t._payload is None or not (values[n] is t or takes(pipe, n, t)):
+                return None
         with pipe.lock:
             for at in self.shown:
                 if pipe.expected is not e:
@@ -379,7 +388,7 @@ class Walk:
         for node in nodes:
             node.release()
         pipe.before = None
-        pipe.walk_followed()
+        pipe.walked += 1
         return found
 
     def _wants(self, metas: Sequence[Any], wanted: list[AutogradMeta] | None) -> bool:
@@ -389,32 +398,6 @@ class Walk:
         return len(wanted) == len(self.leaves) and all(
             metas[leaf] is meta for (leaf, _), meta in zip(self.leaves, wanted, strict=True)
         )
-
-    def _nodes(self, metas: Sequence[Any]) -> list[Node] | None:
-        """The nodes of this run; None if a guard of theirs fails."""
-        nodes: list[Node] = []
-        for made, kind, saved, edges in self.nodes:
-            meta = metas[made]
-            node: Node | None = None if meta is None else meta.node
-            if (
-                node is None
-                or node.__class__ is not kind
-                or node.hooks is not None  # as `_plain`
-                or node.storages is not None
-                or _kinds(node) != saved
-                or node.edges != tuple(edges(metas))
-                or (node.held and not unchanged(node))
-            ):
-                return None
-            nodes.append(node)
-        for leaf, _ in self.leaves:
-            meta = metas[leaf]
-            if meta is None or not (_unhooked(meta) if self.returns else _empty(meta)):
-                return None
-            t = meta.tensor()
-            if t is None or t._autograd is not meta or not t._keys & AUTOGRAD:
-                return None
-        return nodes
 
 
 def _of_entries(entries: Sequence[Entry]) -> tuple[dict[int, int], dict[int, int]]:
@@ -452,32 +435,6 @@ def _makes_ones(e: Expected) -> bool:
         and e.kind == "made"
         and e.kwargs.keys() <= {"dtype", "device"}
     )
-
-
-def _empty(meta: AutogradMeta) -> bool:
-    """Whether a place is a leaf's that has neither a gradient nor hooks."""
-    return meta.grad is None and _unhooked(meta)
-
-
-def _unhooked(meta: AutogradMeta) -> bool:
-    """Whether a place is a leaf's without hooks."""
-    return meta.is_leaf and (meta.node is None or meta.node.hooks is None)
-
-
-def _plain(node: Node) -> bool:
-    """Whether a node's gradient is what its formulas say, and nobody's hooks."""
-    return node.hooks is None and not node.custom and node.storages is None
-
-
-def _kinds(node: Node) -> tuple[type, ...] | None:
-    """What a node has saved, by class: hooks on saved tensors put others there."""
-    saved = node.saved
-    if saved is None:
-        return None
-    kinds = tuple(map(type, saved))
-    if list in kinds:
-        kinds += tuple([type(v) for each in saved if isinstance(each, list) for v in each])
-    return kinds
 
 
 def _same(now: Any, was: Any) -> bool:

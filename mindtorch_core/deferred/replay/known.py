@@ -103,7 +103,7 @@ END: Final = _nothing()  # all that was expected has come
 class _NoOperand:
     """What no operand is."""
 
-    _storage = None
+    _storage = _autograd = None
 
 
 class Unmade:
@@ -247,7 +247,7 @@ class Known:
         self.identities = Identities.of(found)
         self._seen: dict[tuple[Any, ...], tuple[int, ...]] = {}
         self._last: tuple[list[Any], tuple[int, ...]] = [None], ()  # counts, and what they say
-        self._of_made = getter(self.made)
+        self._of_made: dict[tuple[type, ...], Callable[[Sequence[Any]], Sequence[Any]]] = {}
 
     def _chain(self, entries: Sequence[Entry], found: Description) -> Expected:
         following = END
@@ -360,13 +360,16 @@ class Known:
     def seen(self, values: list[Any]) -> tuple[int, ...]:
         """Places of what was made that somebody refers to, to itself or its storage."""
         # A loop, as its calls are the cheapest; what the same counts say is known.
-        counts: list[Any] = []
+        there = tuple([values[n].__class__ for n in self.hidden]) if self.hidden else ()
+        of_made = self._of_made.get(there)
+        if of_made is None:
+            made = [n for n in self.made if values[n].__class__ is not Unmade]
+            of_made = self._of_made[there] = getter(made)
+        counts: list[Any] = [*there]
         t = None
-        for t in self._of_made(values):
+        for t in of_made(values):
             counts.append(_getrefcount(t))
             counts.append(_getrefcount(t._storage))
-        if self.hidden:
-            counts += [values[n].__class__ for n in self.hidden]
         last, found = self._last
         if counts == last:
             return found
@@ -397,7 +400,7 @@ class Known:
         )
 
 
-def getter(places: Sequence[int]) -> Callable[[list[Any]], Sequence[Any]]:
+def getter(places: Sequence[int]) -> Callable[[Sequence[Any]], Sequence[Any]]:
     """What gives the values at some places."""
     if len(places) > 1:
         return itemgetter(*places)

@@ -5,10 +5,12 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Sequence
+from operator import attrgetter
 from typing import Any, Final
 
 from ...dispatch.keys import ACTIVE, ADINPLACE, AUTOGRAD, MASKS, DispatchKey
 from ...tensors.tensor import Tensor
+from ...values.devices import TABLE
 from ...values.dtypes import DEFAULT
 from ...values.references import LOOK
 from ...values.shapes import numel
@@ -19,7 +21,7 @@ from ..frames import user_line
 from ..owners import Owners
 from ..planning import warn_of_plan
 from ..programs.checks import Check, Checked, Unchecked, verify
-from ..programs.payloads import as_tensor, fitting
+from ..programs.payloads import fitting
 from ..programs.program import Executable, Program
 from ..settling import move
 from ..trace import Entry
@@ -34,8 +36,10 @@ __all__ = ["Replaying", "computed"]
 
 _BELOW: Final = ~int(AUTOGRAD | ADINPLACE | DispatchKey.Pipeline | DispatchKey.Python)
 _BY: Final = "the executable"
+_UNCOUNTED: Final = 16  # replays
 _NONE: Final[list[Any]] = []  # the values where nothing is followed; never written
 _getrefcount = sys.getrefcount
+_place_of = attrgetter("_autograd")
 _clock = time.perf_counter
 
 
@@ -54,12 +58,13 @@ class Replaying(Following):
         retold: what an executable has given that could not be settled at once; the first of the entries
             are its ops.
         usual: whether bounds and the like are those of most pipelines: it may serve for several blocks.
-        uncounted: what a replay has done, as `Counts.replayed` takes it, until somebody asks.
+        uncounted: what replays have done, as `Counts.replayed` takes it, until somebody asks.
+        walked: how many backward passes were followed meanwhile.
     """
 
     __slots__ = (
         "_unprepared", "before", "came", "counted", "entered_last", "identities", "part", "place",
-        "retold", "site", "taken", "through_backward", "uncounted", "usual", "walks",
+        "retold", "site", "taken", "through_backward", "uncounted", "usual", "walked", "walks",
     )  # fmt: skip
 
     through_backward: bool
@@ -67,7 +72,8 @@ class Replaying(Following):
     def __init__(self) -> None:
         super().__init__()
         self.usual = False
-        self.uncounted: tuple[Any, ...] | None = None
+        self.uncounted: tuple[tuple[Any, ...], ...] = ()
+        self.walked = 0
         self.counted: Counts | None = None
         self.place: Site | None = None
         self.entered_last: Site | None = None
@@ -84,12 +90,15 @@ class Replaying(Following):
     @property
     def counts(self) -> Counts:
         """What it has done so far."""
-        counts, uncounted = self.counted, self.uncounted
+        counts = self.counted
         if counts is None:
             counts = self.counted = Counts()
-        if uncounted is not None:
-            self.uncounted = None
-            counts.replayed(*uncounted)
+        uncounted, walked = self.uncounted, self.walked
+        if uncounted or walked:
+            self.uncounted, self.walked = (), 0
+            for did in uncounted:
+                counts.replayed(*did)
+            counts.walks += walked
         return counts
 
     def follow_part(self, site: Site) -> None:
@@ -182,10 +191,6 @@ class Replaying(Following):
         found = without_aliases(self.recorded[:count])
         if self.taken == turn:  # else a handler or finaliser has launched them
             self.recorded[:count] = found
-
-    def walk_followed(self) -> None:
-        """Count a backward pass that was followed as a whole."""
-        self.counts.walks += 1
 
     def forget_site(self) -> None:
         """Follow and learn nothing more in this block."""
@@ -291,10 +296,9 @@ class Replaying(Following):
         did: tuple[Any, ...],
     ) -> None:
         """Keep what the next part of the block, or the next run of it, has use for; count what was done."""
-        if self.uncounted is None:
-            self.uncounted = did
-        else:
-            self.counts.replayed(*did)
+        self.uncounted += (did,)
+        if len(self.uncounted) >= _UNCOUNTED:
+            _ = self.counts
         if len(site.known) > 1 or self.before is not None:
             self._keep_for_backward(known, site, values, numbers)
         if site.missed > -HOPELESS:
@@ -359,11 +363,12 @@ class Replaying(Following):
         self, known: Known, site: Site, values: list[Any], numbers: list[Any]
     ) -> None:
         """Keep what was computed, if a backward pass of the next part of the block uses it."""
-        after = site.traces.get(self.part + 1, ())
         self.before = None
-        if after and any(each.reads_before for each in after):
-            metas = [None if t is None else t._autograd for t in values[:-1]]
-            self.before = Before(known, values[:-1], metas, numbers)
+        for each in site.traces.get(self.part + 1, ()):
+            if each.reads_before:
+                # What nobody holds loses its place in the graph when it is kept for the next run.
+                self.before = Before(known, values, [*map(_place_of, values)], numbers)
+                break
 
     def _fits(self, known: Known, site: Site, values: list[Any]) -> bool:
         """Whether operands share memory as they did, or what was compiled does not care."""
@@ -448,6 +453,8 @@ def _settle(values: list[Any], places: Sequence[int], results: Sequence[Any]) ->
             t._payload = result  # nothing comes between these two lines
             t._storage = None
         else:
-            move(t, as_tensor(result, t._shape, t._dtype, t._device, t._strided), _BY)
+            t._payload = result
+            own = TABLE[t._device.type].runtime.storage_of(t)
+            storage.memory, storage.size_bytes = own.memory, own.size_bytes
         if storage.memory is not None:
             storage.pending = None
