@@ -73,7 +73,9 @@ def test_products(sources, shapes, turned, d):
 
 def test_not_a_number_times_zero(sources):
     nan = torch.full((1, 3), float("nan"))
-    agree(lambda a, b: torch.matmul(a, b).isnan(), torch.zeros(1, 1), nan)
+    for zeros in (torch.zeros(1, 1), torch.zeros(1)):
+        agree(lambda a, b: torch.matmul(a, b).isnan(), zeros, nan)
+        agree(lambda a, b: torch.matmul(b, a).isnan(), zeros, nan.t())
 
 
 @pytest.mark.parametrize("d", DTYPES, ids=str)
@@ -94,7 +96,11 @@ def test_linear(sources, rows, d):
 
 
 @pytest.mark.parametrize("d", DTYPES, ids=str)
-@pytest.mark.parametrize("shape", [(), (7,), (3, 5), (2, 3, 4), (16, 9), (0, 3)], ids=str)
+@pytest.mark.parametrize(
+    "shape",
+    [(), (7,), (3, 5), (2, 3, 4), (16, 9), (0, 3), (128, 40), (129, 40), (2, 64, 30)],
+    ids=str,
+)
 def test_sums(sources, shape, d):
     for t in (draw(shape, d), draw(shape, d, turned=True)):
         agree(torch.sum, t)
@@ -102,13 +108,16 @@ def test_sums(sources, shape, d):
             agree(lambda t, dim=dim: t.sum(dim), t)
             agree(lambda t, dim=dim: t.sum([dim], keepdim=True), t)
         agree(lambda t: t.sum(tuple(range(t.ndim)), True), t)
+        agree(lambda t: t.sum(tuple(range(t.ndim - 1))), t)
+        agree(lambda t: t.sum(tuple(range(t.ndim - 2, -1, -1)), True), t)
         agree(lambda t: t.sum(dtype=torch.complex128), t)
 
 
 def test_what_a_step_of_few_numbers_calls(sources):
     a, b, m = draw((2,), torch.float32), draw((2,), torch.float32), draw((2, 2), torch.float32)
     agree(lambda a, b, m: (torch.tanh(a * b + a) @ m).sum(), a, b, m)
-    assert sources
+    agree(lambda x: x.neg().sum(0), draw((64, 30), torch.float32))
+    assert len(sources) > 1
     assert not any("wrap(" in source for source in sources)
 
 
