@@ -15,6 +15,7 @@ from ...opdefs.packets import front
 from ...tensors.tensor import Tensor
 from ...values.dtypes import BOOL, bool_, int32, int64, uint8
 from ...values.shapes import Shape, broadcast_all, broadcast_or_none, numel, show
+from ..elementwise.selection import refuse_other_masks
 
 Indices = Sequence[Tensor | None]
 
@@ -155,7 +156,7 @@ op(
     "index_put_(Tensor(a!) self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor(a!)",
     doc="Put values at the positions that index tensors give; ``accumulate`` adds them.",
     decomposition=lambda self, indices, values, accumulate=False: self._index_put_positions_(
-        integer_indices(self, indices), values, accumulate
+        _written_indices(self, indices, values, accumulate), values, accumulate
     ),
     crosses_devices=True,
     namespaces=EVERYWHERE,
@@ -164,9 +165,23 @@ op(
     "index_put(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor",
     doc="A copy with values put at the positions that index tensors give.",
     decomposition=lambda self, indices, values, accumulate=False: fn._index_put_positions(
-        self, integer_indices(self, indices), values, accumulate
+        self, _written_indices(self, indices, values, accumulate), values, accumulate
     ),
 )
+
+
+def _written_indices(
+    self: Tensor, indices: Indices, values: Tensor, accumulate: bool
+) -> list[Tensor | None]:
+    """`integer_indices` of what is written; one number goes by `masked_fill_`, which wants bool."""
+    found = integer_indices(self, indices)
+    given = [t for t in indices if t is not None]
+    one_number = not accumulate and numel(values._shape) == 1
+    if one_number and len(given) == 1 and given[0]._dtype is uint8:
+        refuse_other_masks(given[0])
+    return found
+
+
 op(
     "nonzero(Tensor self) -> Tensor",
     doc="Positions of non-zero elements, one row each.",
