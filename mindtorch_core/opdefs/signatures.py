@@ -116,8 +116,6 @@ def _united(ways: Sequence[list[Parameter]]) -> list[Parameter]:
             if name not in known:
                 known.add(name)
                 default = GIVEN_BY_SOME if p.default is p.empty else p.default
-                if p.kind is Parameter.VAR_POSITIONAL:
-                    default = GIVEN_BY_SOME
                 made.append(Parameter(name, Parameter.KEYWORD_ONLY, default=default))
     return made
 

@@ -35,6 +35,29 @@ def test_as_in_pytorch(name):
     assert np.abs(ours[1].numpy()) == pytest.approx(np.abs(theirs[1].numpy()), abs=1e-6)
 
 
+@pytest.mark.parametrize("niter", [2, 3, 5, 0, -1, None])
+def test_steps_are_counted_as_in_pytorch(niter):
+    looks = []
+
+    def called(lib):
+        tracker = lambda seen: looks.append((lib is pt, seen.ivars["istep"]))  # noqa: E731
+        start = lib.tensor(START)
+        w, v = lib.lobpcg(lib.tensor(MATRICES[0]), X=start, niter=niter, tracker=tracker)
+        return np.abs(v.numpy()), w.numpy()
+
+    for found, wanted in zip(called(torch), called(pt), strict=True):
+        assert found == pytest.approx(wanted, rel=1e-6, abs=1e-6)
+    assert [n for theirs, n in looks if not theirs] == [n for theirs, n in looks if theirs]
+
+
+def test_one_look_gives_the_pairs_of_the_start():
+    w, v = torch.lobpcg(torch.tensor(MATRICES[0]), X=torch.tensor(START), niter=1)
+    held = np.linalg.qr(START)[0]
+    wanted, inner = np.linalg.eigh(held.T @ MATRICES[0] @ held)
+    assert w.numpy() == pytest.approx(wanted[::-1])
+    assert np.abs(v.numpy()) == pytest.approx(np.abs(held @ inner[:, ::-1]))
+
+
 def test_batches_and_sparse_matrices():
     w, v = called(torch, torch.tensor(MATRICES), {"k": 2, "X": START})
     whole = np.linalg.eigvalsh(MATRICES)[:, ::-1]

@@ -50,7 +50,7 @@ def _found(
         a: the matrix, as a function.
         x: where to begin, a column for each vector.
         pre: an approximation of the inverse, as a function.
-        niter: the most steps.
+        niter: at how many looks at the pairs it ends.
         tol: how small, beside the matrix and the value, what is left of each pair must be.
         largest: whether the largest values are wanted.
         tracker: called before each step.
@@ -66,7 +66,7 @@ def _found(
         if tracker is not None:
             ivars = {"istep": step, "converged_count": done, "iterations_left": niter - step}
             tracker(SimpleNamespace(X=x, E=values[:many], R=rest, ivars=ivars))
-        if done == many:
+        if done == many or step == niter:  # PyTorch counts the look at what it began with
             break
         ahead = pre(rest)
         ahead = ahead / fn_linalg.vector_norm(ahead, dim=0).clamp(min=finfo(x._dtype).tiny)
@@ -169,7 +169,8 @@ def lobpcg(
         X: vectors to begin with; by default random ones.
         n: how many vectors to begin with, by default ``k``.
         iK: an approximation of the inverse of A.
-        niter: the most steps; by default 1000.
+        niter: at how many looks at the pairs it ends, one before each step; by default, and where it is
+            not positive, 1000.
         tol: how small what is left of each pair must be, beside the matrix; by default a root of the
             dtype's epsilon.
         largest: whether the largest are wanted, the default.
@@ -201,7 +202,7 @@ def lobpcg(
             fn.stack([v for _, v in rows]).reshape(*lead, size, k),
         )
     tol = finfo(A._dtype).eps ** 0.5 if tol is None else tol
-    steps = _STEPS if niter is None or niter < 0 else niter
+    steps = _STEPS if niter is None or niter <= 0 else niter
     with no_grad():
         shape = A._shape[-1], columns
         start = fn.randn(*shape, dtype=A._dtype, device=A._device) if X is None else X
