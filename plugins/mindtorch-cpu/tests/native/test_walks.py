@@ -1,5 +1,7 @@
 """Compiled loops over positions give NumPy's bits, and the errors that there are without them."""
 
+import ast
+import inspect
 from collections import Counter
 
 import numpy as np
@@ -8,6 +10,7 @@ import pytest
 import mindtorch_core as torch
 from mindtorch_core.nn import functional as F
 from mindtorch_cpu.many_columns import sums_of_groups, tops
+from mindtorch_cpu.native import compiler, walks
 from mindtorch_cpu.native.kernels import KERNELS, made_from
 from mindtorch_cpu.native.walks import WALKS, Walk
 
@@ -44,6 +47,15 @@ def numbers(shape, code, seed=0):
 
 def positions(shape, size, seed=3):
     return torch.from_numpy(np.random.default_rng(seed).integers(0, size, shape))
+
+
+def test_a_kept_loop_is_told_from_those_of_other_versions():
+    imported = {
+        node.module
+        for node in ast.walk(ast.parse(inspect.getsource(walks)))
+        if isinstance(node, ast.ImportFrom) and node.level == 1 and node.module
+    }
+    assert imported <= {*compiler._WRITERS}
 
 
 @pytest.mark.parametrize("name", WALKS)

@@ -22,6 +22,7 @@ from .columns import grouped, of_groups
 from .draws import drawn_bits, drawn_singles, kept, singles
 from .extremes import first_extremes, placed_extremes
 from .program import DTYPES
+from .radix import by_digits, in_order
 from .ranks import first_by_rank, ranked
 from .running import codes_of, running, totals
 from .summing import added_rows, row_sums
@@ -226,6 +227,7 @@ WALKS: Final[dict[str, _Row]] = {
     "least_placed": _Row(first_extremes("least"), placed_extremes("least"), _NUMBERS, 6),
     "largest_first": _Row(first_by_rank("largest"), ranked("largest"), _NUMBERS, 12),
     "smallest_first": _Row(first_by_rank("smallest"), ranked("smallest"), _NUMBERS, 12),
+    "by_digits": _Row(by_digits, in_order, ("i8",), 6),
     "row_sums": _Row(row_sums, added_rows, ("f4", "f8"), 12, True),
 }
 
