@@ -11,7 +11,7 @@ __all__ = ["CALLS", "LATER", "Trace"]
 Trace = Callable[..., Sequence[Any]]
 
 # By key, shape and number of the dtype of the first array, and how arrays lie, where that is told, or None.
-# What changes whether kernels are used empties it.
+# Loops of `native.walks` by name and number of the dtype. What changes whether kernels are used empties it.
 CALLS: Final[dict[Hashable, Callable[..., bool]]] = {}
 # By the same, calls that found no kernel, since the compiler has last made one: not each looks again.
 LATER: Final[Counter[Hashable]] = Counter()

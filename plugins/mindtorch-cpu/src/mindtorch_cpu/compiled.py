@@ -109,16 +109,20 @@ def turned(make: Callable[..., Any], arrays: Sequence[Any]) -> Any:
     return None if made is None else made.transpose(sorted(range(len(axes)), key=axes.__getitem__))
 
 
-def walk(name: str, d: Any, elements: int) -> Any:
+def walk(name: str, d: Any, elements: int, least: int = _WALKED) -> Any:
     """A compiled loop of `native.walks` over elements of a NumPy dtype; None where there is none.
 
     Args:
         name: the loop's.
         d: the dtype.
-        elements: how many there are; few are left to NumPy.
+        elements: how many there are.
+        least: how many have to be there, for fewer are left to NumPy.
     """
-    if elements < _WALKED:
+    if elements < least:
         return None
+    found = CALLS.get((name, d.num))
+    if found is not None:
+        return found
     if elements < _MANY and not _at_once() and _one_more(_ASKED, name, _PATIENCE):
         return None
     return _eager().walk(name, d, elements)

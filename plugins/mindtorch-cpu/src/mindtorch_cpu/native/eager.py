@@ -95,7 +95,10 @@ def prepared(
 def walk(name: str, d: Any, elements: int) -> Any:
     """A walk over elements of a dtype, see `compiled.walk`."""
     known = _walk(name, d.num)
-    return KERNELS.get(known, elements) if known is not None and KERNELS.usable else None
+    found = KERNELS.get(known, elements) if known is not None and KERNELS.usable else None
+    if found is not None and KERNELS.enabled:
+        CALLS[name, d.num] = found
+    return found
 
 
 @functools.cache

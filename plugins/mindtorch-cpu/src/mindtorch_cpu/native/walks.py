@@ -8,6 +8,7 @@ eight bytes each. It answers 1, with nothing written, where a position is out of
 from __future__ import annotations
 
 import ctypes
+import functools
 import struct
 from collections.abc import Callable, Sequence
 from typing import Any, Final, NamedTuple
@@ -26,10 +27,17 @@ from .radix import by_digits, in_order
 from .ranks import first_by_rank, ranked
 from .running import codes_of, running, totals
 from .summing import added_rows, row_sums
+from .windows import averaged, largest_of_windows, means_of_windows, placed
 
 __all__ = ["WALKS", "Walk", "WalkKernel", "text_of_walk", "wrong_walk"]
 
 _CALL: Final = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)
+
+
+@functools.cache
+def _packing(count: int) -> Callable[..., bytes]:
+    """What makes bytes of so many words."""
+    return struct.Struct(f"{count}q").pack
 
 
 class Walk(NamedTuple):
@@ -66,7 +74,7 @@ class WalkKernel:
     def __call__(self, *arguments: Any) -> bool:
         """Run it on row-major arrays and numbers; False if a position is out of range."""
         words = [address(a) if a.__class__ is np.ndarray else a for a in arguments]
-        return not self._call(struct.pack(f"{len(words)}q", *words))
+        return not self._call(_packing(len(words))(*words))
 
     def shared(self, count: int, parts: Callable[[int, int], Sequence[Any]], least: int) -> bool:
         """Run it on parts of ``count`` things, shared out over threads; False where one call answers so.
@@ -228,6 +236,8 @@ WALKS: Final[dict[str, _Row]] = {
     "largest_first": _Row(first_by_rank("largest"), ranked("largest"), _NUMBERS, 12),
     "smallest_first": _Row(first_by_rank("smallest"), ranked("smallest"), _NUMBERS, 12),
     "by_digits": _Row(by_digits, in_order, ("i8",), 6),
+    "largest_of_windows": _Row(largest_of_windows, placed, _NUMBERS, 6),
+    "means_of_windows": _Row(means_of_windows, averaged, ("f4", "f8"), 6),
     "row_sums": _Row(row_sums, added_rows, ("f4", "f8"), 12, True),
 }
 

@@ -17,6 +17,7 @@ from ..large import SOME
 from ..memory_pool import POOL
 from ..register import composition_of, register_in_format
 from ..workers import share_out
+from .few_windows import largest_of_few, means_of_few
 
 # Elements of a group of images and channels that is worked on at a time: at most, and at least where there
 # are fewer groups than so many. The dozens of calls that a group takes cost more than caches save.
@@ -69,6 +70,11 @@ def _max_pool(n: int) -> Any:
         kernel, steps, pads, gaps, count = pool_sizes(n, self, *options, name)
         d = self.raw_dtype
         a = self.raw_data.astype(np.float32) if d in WIDER else self.raw_data
+        found = largest_of_few(a, kernel, steps, pads, gaps, count)
+        if found is not None:
+            values, places = found
+            values = values.astype(NUMPY_OF[d]) if d in WIDER else values
+            return wrap(values, d), wrap(places, int64)
         planes = _planes(a, n)
         lowest = -np.inf if a.dtype.kind == "f" else np.iinfo(a.dtype).min
         sizes = a.shape[a.ndim - n :]
@@ -93,6 +99,9 @@ def _max_pool(n: int) -> Any:
             np.add(table.take(at), first, out=where[part])
             if any(pads):
                 np.copyto(where[part], first_inside, where=at == 0)
+            if a.dtype.kind == "f" and not best.all():  # NumPy's maximum of 0 and -0 is either
+                seen, places = (t[part].reshape(len(best), -1) for t in (planes, where))
+                best[...] = np.take_along_axis(seen, places, 1).reshape(best.shape)
 
         size = planes[:1].size
         _over_blocks(work, len(planes), size)
@@ -235,6 +244,9 @@ def _average(n: int) -> Any:
         at = Averaging(n, self, *options, divisor_override, name)
         d = self.raw_dtype
         a = self.raw_data.astype(np.float32) if d in WIDER else self.raw_data
+        few = means_of_few(a, at)
+        if few is not None:
+            return wrap(few.astype(NUMPY_OF[d]) if d in WIDER else few, d)
         planes = _planes(a, n)
         out = POOL.empty((len(planes), *at.count), a.dtype)
         reach = [at.reach(i) for i in range(n)]
