@@ -83,13 +83,8 @@ def setitem(self: Tensor, index: Any, value: Any) -> None:
             # Expanded first: what broadcasts may be a part of what is written.
             viewed.copy_(value if value._shape == viewed._shape else value.expand(viewed._shape))
             return
-        if not value._shape:
-            one_mask = [t._dtype in _MASKS for t in tensors if t is not None] == [True]
-            if one_mask and value._dtype.is_complex and not self._dtype.is_complex:
-                value = self.new_full(
-                    (), value.item()
-                )  # refused if an imaginary part would be lost
-            value = value.to(self._device, self._dtype if one_mask else value._dtype)
+        if not value._shape and value._device is not self._device:
+            value = value.to(self._device)
         viewed.index_put_(tensors, value)
     except Exception as error:
         hide(error)

@@ -35,7 +35,14 @@ from ..values.shapes import (
 )
 from ..values.user_warnings import warn_user_once
 
-__all__ = ["matmul_shape", "pointwise", "reduction", "same", "tell_of_lost_parts"]
+__all__ = [
+    "matmul_shape",
+    "pointwise",
+    "reduction",
+    "refuse_other_masks",
+    "same",
+    "tell_of_lost_parts",
+]
 
 Rule = Callable[..., TensorSpec]
 META: Final = int(DispatchKey.Meta)
@@ -280,3 +287,11 @@ def _inner_sizes_differ(a: Shape, b: Shape) -> RuntimeError:
     return RuntimeError(
         f"mat1 and mat2 shapes cannot be multiplied ({numel(a[:-1])}x{a[-1]} and {b[0]}x{b[1]})"
     )
+
+
+def refuse_other_masks(mask: Tensor) -> None:
+    """Refuse a mask of another dtype than bool, where elements are filled."""
+    if mask._dtype.category != BOOL:
+        raise RuntimeError(
+            f"masked_fill_ only supports boolean masks, but got mask with dtype {mask._dtype}"
+        )

@@ -179,18 +179,10 @@ op(
 )
 
 
-def refuse_other_masks(mask: Tensor) -> None:
-    """Refuse a mask of another dtype than bool."""
-    if mask._dtype.category != BOOL:
-        raise RuntimeError(
-            f"masked_fill_ only supports boolean masks, but got mask with dtype {mask._dtype}"
-        )
-
-
 def _masked_fill_rule(self: Tensor, mask: Tensor, value: Any) -> TensorSpec:
     if not hasattr(mask, "_keys"):
         raise TypeError(f"masked_fill(): argument 'mask' must be Tensor, not {type(mask).__name__}")
-    refuse_other_masks(mask)
+    rules.refuse_other_masks(mask)
     if not hasattr(value, "_keys"):
         checked_number(value, self._dtype)
     elif value._shape:

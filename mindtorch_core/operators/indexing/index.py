@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ...dispatch.functions import fn
+from ...dispatch.keys import AUTOGRAD
 from ...dispatch.opdef import NONDIFF, TensorSpec
 from ...dispatch.registry import registry
 from ...gradients.conform import sum_to
@@ -13,9 +14,9 @@ from ...opdefs import rules
 from ...opdefs.define import EVERYWHERE, op, public
 from ...opdefs.packets import front
 from ...tensors.tensor import Tensor
-from ...values.dtypes import BOOL, bool_, int32, int64, uint8
+from ...values.devices import row_of
+from ...values.dtypes import BOOL, COMPLEX, bool_, checked_number, int32, int64, uint8
 from ...values.shapes import Shape, broadcast_all, broadcast_or_none, numel, show
-from ..elementwise.selection import refuse_other_masks
 
 Indices = Sequence[Tensor | None]
 
@@ -45,8 +46,19 @@ def index_shape(shape: Shape, indices: Indices) -> Shape:
     return (*rest[:place], *common, *rest[place:])
 
 
-def integer_indices(self: Tensor, indices: Indices) -> list[Tensor | None]:
+def _positions(mask: Tensor) -> Sequence[Tensor]:
+    return mask.nonzero().unbind(1)  # type: ignore[no-any-return]
+
+
+def integer_indices(
+    self: Tensor, indices: Indices, positions: Callable[[Tensor], Sequence[Tensor]] = _positions
+) -> list[Tensor | None]:
     """Indices with boolean masks turned into integer positions.
+
+    Args:
+        self: the tensor.
+        indices: its indices.
+        positions: gives a mask's, by dimension.
 
     Raises:
         IndexError: for indices of another dtype or masks of another shape.
@@ -69,7 +81,7 @@ def integer_indices(self: Tensor, indices: Indices) -> list[Tensor | None]:
                         f"The shape of the mask {show(t._shape)} at index {i} does not match the "
                         f"shape of the indexed tensor {show(self._shape)} at index {at}"
                     )
-            out += t.nonzero().unbind(1)
+            out += positions(t)
         elif t._dtype is not int64 and t._dtype is not int32:
             raise IndexError(
                 f"tensors used as indices must be long, int, byte or bool tensors, got {t._dtype}"
@@ -155,8 +167,8 @@ def _sum_values(g: Any, indices: Any, shape: Shape) -> Any:
 op(
     "index_put_(Tensor(a!) self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor(a!)",
     doc="Put values at the positions that index tensors give; ``accumulate`` adds them.",
-    decomposition=lambda self, indices, values, accumulate=False: self._index_put_positions_(
-        _written_indices(self, indices, values, accumulate), values, accumulate
+    decomposition=lambda self, indices, values, accumulate=False: _put(
+        self, indices, values, accumulate, "_"
     ),
     crosses_devices=True,
     namespaces=EVERYWHERE,
@@ -164,21 +176,68 @@ op(
 op(
     "index_put(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor",
     doc="A copy with values put at the positions that index tensors give.",
-    decomposition=lambda self, indices, values, accumulate=False: fn._index_put_positions(
-        self, _written_indices(self, indices, values, accumulate), values, accumulate
+    decomposition=lambda self, indices, values, accumulate=False: _put(
+        self, indices, values, accumulate, ""
     ),
 )
 
 
-def _written_indices(
-    self: Tensor, indices: Indices, values: Tensor, accumulate: bool
-) -> list[Tensor | None]:
-    """`integer_indices` of what is written; one number goes by `masked_fill_`, which wants bool."""
-    found = integer_indices(self, indices)
+def _put(self: Tensor, indices: Indices, values: Tensor, accumulate: bool, end: str) -> Tensor:
+    """Values put in place, where the names of ops end with ``_``, or into a copy."""
     given = [t for t in indices if t is not None]
-    one_number = not accumulate and numel(values._shape) == 1
-    if one_number and len(given) == 1 and given[0]._dtype is uint8:
-        refuse_other_masks(given[0])
+    masks = [t for t in given if t._dtype.category == BOOL or t._dtype is uint8]
+    executes = row_of(self._device.type).runtime.executes
+    if len(given) == len(masks) == 1 and numel(values._shape) == 1 and not accumulate:
+        # One number goes by `masked_fill`, which asks nobody where the mask holds: not in pipelines, and not
+        # where no elements are.
+        if masks[0]._dtype is uint8:
+            integer_indices(self, indices, lambda mask: ())
+            rules.refuse_other_masks(masks[0])
+        if values._dtype.category == COMPLEX and self._dtype.category != COMPLEX:
+            # Refused if an imaginary part would be lost.
+            number = checked_number(values.item(), self._dtype) if executes else 0
+            values = self.new_full((), number)
+        if (mask := _aligned(self, indices, masks[0], values)) is not None:
+            filled: Tensor = getattr(self, f"masked_fill{end}")(mask, values.reshape(()))
+            return filled
+        values = values.to(self._dtype)
+    if masks and not executes:
+        found = _unknown_indices(self, indices, values)
+    else:
+        found = integer_indices(self, indices)
+    put: Tensor = getattr(self, f"_index_put_positions{end}")(found, values, accumulate)
+    return put
+
+
+def _aligned(self: Tensor, indices: Indices, mask: Tensor, values: Tensor) -> Tensor | None:
+    """A mask that alone says where a number goes, for `masked_fill`; None where that does not fit."""
+    at = [t is mask for t in indices].index(True)
+    rank, shape = len(mask._shape), self._shape
+    if (self._keys | values._keys) & AUTOGRAD or not rank:
+        return None
+    if not mask._device is self._device is values._device or shape[at : at + rank] != mask._shape:
+        return None
+    rest = len(shape) - at - rank
+    aligned: Tensor = mask.reshape(*mask._shape, *(1,) * rest)
+    return aligned
+
+
+def _unknown_indices(self: Tensor, indices: Indices, values: Tensor) -> list[Tensor | None]:
+    """Indices for a device without elements: masks hold wherever the values fit."""
+    found: list[Tensor | None] = []
+    for count in (1, *values._shape):
+        places = self.new_empty((count,), dtype=int64)
+
+        def unknown(mask: Tensor, at: Tensor = places) -> list[Tensor]:
+            return [at] * len(mask._shape)
+
+        found = integer_indices(self, indices, unknown)
+        try:
+            shape = index_shape(self._shape, found)
+        except IndexError:
+            continue
+        if broadcast_or_none(values._shape, shape) == shape:
+            break
     return found
 
 
