@@ -59,7 +59,6 @@ class KnownGraph:
         self._made = getter([node.made for node in nodes])
         self._kinds = [node.kind for node in nodes]
         self._edges = getter([n for node in nodes for n in node.edges])
-        self._counts = [len(node.edges) for node in nodes]
         self._saved = [kind for node in nodes for kind in node.saved]
         self._lists = [(i, node.listed) for i, node in enumerate(nodes) if list in node.saved]
         self._leaves, self._empty = leaves, empty
@@ -86,14 +85,11 @@ class KnownGraph:
         if [*map(type, nodes)] != self._kinds:
             return None
         for node in nodes:
-            if node.hooks is not None or node.storages is not None or node.saved is None:
+            if node.hooks is not None or node.saved is None:
                 return None
-        edges, saved = [node.edges for node in nodes], [*_flat([node.saved for node in nodes])]
-        if (
-            [*map(len, edges)] != self._counts
-            or [*_flat(edges)] != [*self._edges(metas)]
-            or [*map(type, saved)] != self._saved
-        ):
+        edges = [*_flat([node.edges for node in nodes])]
+        saved = [*_flat([node.saved for node in nodes])]
+        if edges != [*self._edges(metas)] or [*map(type, saved)] != self._saved:
             return None
         for i in self._inputs:
             if (s := saved[i]._storage) is not None and s.version != saved[i + 1]:

@@ -199,3 +199,12 @@ def test_a_value_that_is_still_to_be_computed_keeps_its_pipeline():
             block(interrupted)
         assert block().tolist() == [3, 1]
     assert [t.tolist() for t in kept] == [[5, -10]] * 3
+
+
+def test_what_is_counted_later_does_not_grow():
+    pipe = torch.pipeline()
+    for _ in range(100):
+        with pipe:
+            (X * 2).relu() + 1
+    assert len(pipe.uncounted) < 32
+    assert pipe.stats()["flushes"] == 100
