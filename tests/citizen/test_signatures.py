@@ -20,6 +20,7 @@ SAID = {
     T.clamp: "(self, min=None, max=None, *, out=None)",
     torch.zeros: "(*size, dtype=None, layout=None, device=None, pin_memory=None, requires_grad=False, out=None)",
     T.view: "(self, *size, dtype=...)",
+    torch.trapezoid: "(y, x=..., *, dim=-1, dx=1)",
     torch.linalg.norm: "(input, ord=None, dim=None, keepdim=False, *, dtype=None, out=None)",
 }
 PLAIN = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)

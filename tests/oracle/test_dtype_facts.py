@@ -3,6 +3,7 @@
 import pytest
 
 import mindtorch_core as torch
+from mindtorch_core.dispatch.schema import parse_schema
 from mindtorch_core.values.dtypes import DTYPES, FLOAT8
 from mindtorch_core.values.named_only import NAMED_DTYPES
 
@@ -27,6 +28,13 @@ def test_facts_of_a_dtype(name):
         if (name, fact) in OTHER or (fact == "is_signed" and name.startswith(UNSIGNED)):
             continue
         assert said(torch, name, fact) == said(pt, name, fact), fact
+
+
+@pytest.mark.parametrize("name", [*DTYPES, *FLOAT8, *NAMED_DTYPES])
+def test_numbers_of_dtypes_in_schemas(name):
+    text = f"f(ScalarType d={name}) -> ()"
+    ours, theirs = (parse(text) for parse in (parse_schema, pt._C.parse_schema))
+    assert ours.arguments[0].default_value == theirs.arguments[0].default_value
 
 
 @pytest.mark.parametrize("shape", [(), (2,), (2, 3, 4, 5), (1, 2, 3, 4, 5)])
