@@ -296,7 +296,7 @@ def file_stores(dist, path, sizes):
     return found
 
 
-@pytest.mark.parametrize("sizes", [[1], [2, 2], [3, 3], [-1, -1]], ids=str)
+@pytest.mark.parametrize("sizes", [[1], [2, 2], [3, 3], [-1, -1], [0, 0]], ids=str)
 def test_a_file_is_removed_after_the_last_store_as_in_pytorch(tmp_path, sizes):
     pytorch = pytest.importorskip("torch").distributed
     mine = file_stores(dist, str(tmp_path / "mine"), sizes)

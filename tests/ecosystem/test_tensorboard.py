@@ -71,6 +71,16 @@ def test_what_is_written(writer, tmp_path):
     assert "tensors.tsv" in (tmp_path / "projector_config.pbtxt").read_text()
 
 
+@pytest.mark.parametrize(("options", "size"), [({}, (6, 8)), ({"rescale": 2}, (12, 16))], ids=str)
+def test_images_with_boxes_have_the_size_of_the_image(writer, tmp_path, options, size):
+    pytest.importorskip("PIL")
+    boxes = torch.tensor([[1.0, 1.0, 4.0, 4.0]])
+    writer.add_image_with_boxes("framed", torch.ones(3, 6, 8), boxes, **options)
+    writer.close()
+    image = values(tmp_path)["framed"][1].image
+    assert (image.height, image.width) == size
+
+
 def test_what_is_refused(writer):
     with pytest.raises(NotImplementedError, match="graphs"):
         writer.add_graph(torch.nn.Linear(2, 2))
@@ -82,3 +92,5 @@ def test_what_is_refused(writer):
         writer.add_hparams([], {})
     with pytest.raises(ValueError, match="no element"):
         writer.add_histogram("x", torch.ones(0))
+    with pytest.raises(ValueError, match="histogram is empty"):
+        writer.add_histogram("x", torch.ones(3), bins=[2.0, 3.0])

@@ -89,6 +89,23 @@ def test_measurements_merge_and_know_their_spread():
     assert pickle.loads(pickle.dumps(wide)).times == wide.times
 
 
+@pytest.mark.parametrize("times", [[2.0], [1.0, 2.0, 3.0, 4.0, 5.0], [4.0, 4.0, 5.0, 5.0]], ids=str)
+def test_the_spread_that_is_trusted_is_pytorchs(times):
+    theirs = pytest.importorskip("torch.utils.benchmark")
+    of_theirs = theirs.Measurement(1, times, theirs.TaskSpec("f()", "pass"))
+    ratio = of_theirs.iqr / of_theirs.median
+    for threshold in (0.0, ratio / 2, ratio, ratio * 2, 0.1):
+        found = measured(times).meets_confidence(threshold)
+        assert found is bool(of_theirs.meets_confidence(threshold)), threshold
+    assert measured(times).has_warnings is bool(of_theirs.has_warnings)
+
+
+def test_what_the_machine_is_is_printed(capsys, monkeypatch):
+    monkeypatch.setattr(collect_env, "get_pretty_env_info", lambda: "what is known")
+    collect_env.main()
+    assert capsys.readouterr().out == "Collecting environment information...\nwhat is known\n"
+
+
 def test_what_the_machine_is():
     text = collect_env.get_pretty_env_info()
     assert f"Python version: {sys.version.split()[0]}" in text

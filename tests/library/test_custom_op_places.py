@@ -1,6 +1,7 @@
 """Custom ops on devices, on meta tensors, in pipelines, in threads and under other modes."""
 
 import threading
+from functools import partial
 
 import numpy as np
 import pytest
@@ -136,6 +137,19 @@ def test_register_fake(t):
         refused(t.library.register_fake, "nothing", lambda x: x),
         refused(t.library.register_fake, 3, lambda x: x),
     ]
+
+
+@as_in_pytorch
+def test_a_second_fake_where_it_must_not_replace_the_first(t):
+    with t.library._scoped_library("custom_op_test_once", "FRAGMENT") as lib:
+        lib.define("once(Tensor x) -> Tensor")
+        register = partial(t.library.register_fake, "custom_op_test_once::once", lib=lib)
+        register(lambda x: x.new_empty(5), allow_override=False)
+        said = refused(register, lambda x: x.new_empty(6), allow_override=False)
+        once = t.ops.custom_op_test_once.once
+        kept = once(t.ones(2, device="meta")).shape
+        register(lambda x: x.new_empty(7))
+        return said, kept, once(t.ones(2, device="meta")).shape
 
 
 @as_in_pytorch

@@ -58,3 +58,28 @@ def test_every_counter_of_every_pool():
             for metric, source in (("active", "allocation"), ("active_bytes", "allocated_bytes")):
                 for part in ("current", "peak", "allocated", "freed"):
                     assert stats[f"{metric}.{pool}.{part}"] == stats[f"{source}.{pool}.{part}"]
+
+
+def test_blocks_that_wait_for_streams_are_active_beside_new_ones():
+    allocator = Allocator(FakeDevice(), "NPU", 0)
+    waiting = allocator.allocate(3 * MIB, 0)
+    waiting.used_on(1)
+    del waiting
+    new = [allocator.allocate(nbytes, 0) for nbytes in (4 * MIB, 1000)]
+    stats = allocator.statistics()
+    expected = {
+        "all": ((3, 7 * MIB + 1024), (2, 4 * MIB + 1024)),
+        "large_pool": ((2, 7 * MIB), (1, 4 * MIB)),
+        "small_pool": ((1, 1024), (1, 1024)),
+    }
+    for pool, (active, in_use) in expected.items():
+        for metric, now in zip(("active", "active_bytes"), active, strict=True):
+            assert stats[f"{metric}.{pool}.current"] == now
+            assert stats[f"{metric}.{pool}.peak"] == now
+        for metric, now in zip(("allocation", "allocated_bytes"), in_use, strict=True):
+            assert stats[f"{metric}.{pool}.current"] == now
+    del new
+    stats = allocator.statistics()
+    assert stats["active_bytes.all.current"] == 3 * MIB
+    assert stats["active_bytes.all.peak"] == 7 * MIB + 1024
+    assert stats["active_bytes.all.freed"] == 4 * MIB + 1024
