@@ -197,3 +197,13 @@ def test_softmax_over_many_rows(rows):
     assert torch.allclose(x.softmax(0) * rows, torch.ones(()), 1e-6)
     assert torch.allclose(x.log_softmax(0), torch.tensor(-math.log(rows)), 1e-6)
     assert torch.allclose(x.logsumexp(0), torch.tensor(math.log(rows) + 0.1), 1e-6)
+
+
+@pytest.mark.usefixtures("either_way")
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("width", [3, 17, 49, 63])
+def test_many_short_rows_are_added_in_numpys_order(width, dtype):
+    x = torch.randn(200, 100, width, dtype=getattr(torch, dtype))
+    wanted = np.add.reduce(x.numpy(), 2)
+    assert x.sum(2).numpy().tobytes() == wanted.tobytes()
+    assert x.mean(2).numpy().tobytes() == (wanted / wanted.dtype.type(width)).tobytes()

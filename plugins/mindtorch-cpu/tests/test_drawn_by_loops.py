@@ -31,6 +31,18 @@ def test_numbers_are_pytorchs(count, limits):
     assert drawn(torch, count, limits) == drawn(pytorch, count, limits)
 
 
+@pytest.mark.parametrize("count", [16, 64, 240, 256, 272])
+def test_few_normal_numbers_are_pytorchs(count):
+    pytorch = pytest.importorskip("torch")
+
+    def few(lib):
+        lib.manual_seed(5)
+        made = [lib.randn(count), lib.empty(2, count // 2).t().normal_(), lib.randn(count)]
+        return [t.tolist() for t in made], lib.get_rng_state().tolist()
+
+    assert few(torch) == few(pytorch)
+
+
 def test_a_loop_draws_them():
     torch.rand(5000)
     made = {kernel.program.name for kernel in KERNELS.kernels() if type(kernel.program) is Walk}

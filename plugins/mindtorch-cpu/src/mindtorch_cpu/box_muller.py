@@ -16,7 +16,7 @@ from .compiled import computed
 from .fused import fused_double, fused_single
 from .libm import exact
 
-__all__ = ["BLOCK", "blocks"]
+__all__ = ["BLOCK", "blocks", "put_standard"]
 
 BLOCK: Final = 16
 _LOG: Final = np.array(
@@ -160,6 +160,18 @@ def _traced(tracer: Any, first: Any, second: Any) -> list[Any]:
     """What a compiled kernel computes of uniform numbers: the same, step by step."""
     radius = np.sqrt(_log_traced(np.subtract(_single(1), first)) * _single(-2))
     return [part * radius for part in _cos_sin_traced(second * _single(2 * math.pi))]
+
+
+def _traced_standard(tracer: Any, first: Any, second: Any) -> list[Any]:
+    """The same without negative zeros."""
+    return [part + _single(0) for part in _traced(tracer, first, second)]
+
+
+def put_standard(uniform: Any, line: Any) -> bool:
+    """Whether a compiled kernel wrote standard normal numbers, of whole blocks of dense float32 numbers."""
+    given, made = (t.reshape(-1, 2, BLOCK // 2) for t in (uniform, line))
+    (first, second), out = ([t[:, 0], t[:, 1]] for t in (given, made))
+    return computed("standard normal", _traced_standard, [first, second], out)
 
 
 def _singles(first: Any, second: Any, mean: float, std: float) -> Any:

@@ -25,7 +25,7 @@ def power(base: Any, exponent: Any, out: Any = None) -> Any:
                 return _root(base, out)
             if number in (3, -2):
                 return _FORMULAS[number](base, out)
-    elif exponent.shape != base.shape or 0 in exponent.strides:
+    elif 0 in exponent.strides or (base.ndim and exponent.shape != base.shape):
         exponent = _apart(base, exponent)
     if exponent.dtype.kind == "i" and (exponent < 0).any():
         return np.multiply(*_negative_power(base, exponent), out)

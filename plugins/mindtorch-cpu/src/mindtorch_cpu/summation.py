@@ -17,6 +17,7 @@ import numpy as np
 from .arrays import quietly, recast
 from .many_columns import sums_of_groups
 from .many_rows import sums
+from .row_sums import sums_of_rows
 from .rows import PIECE, dots
 from .short_rows import reduce_rows
 from .workers import share_out
@@ -30,6 +31,8 @@ _GROUP: Final = 32
 _BROAD: Final = 1 << 10
 # Rows of fewer elements are added by NumPy, others as products with ones.
 _SHORT: Final = 64
+# Elements of short rows that a kernel adds up in less time than NumPy.
+_MANY: Final = 1 << 12
 # Rows of as many are cut into pieces of one size and a rest, others into pieces alike.
 _LONG: Final = 1 << 15
 # Elements of a piece, and of one that is copied, which should stay in the cache.
@@ -124,7 +127,11 @@ def _sum_along(x: Any, over: Sequence[bool]) -> Any:
             x = down(x.reshape(math.prod(before), n, math.prod(after)))
         else:
             dense = n >= _SHORT and x.strides[-1] == x.itemsize
-            x = (long_sums(x) if n >= _LONG else sums(x)) if dense else reduce_rows(np.add, x, at)
+            if dense:
+                x = long_sums(x) if n >= _LONG else sums(x)
+            else:
+                found = sums_of_rows(x, (at,), keepdims=False) if x.size >= _MANY else None
+                x = reduce_rows(np.add, x, at) if found is None else found
         x = x.reshape((*before, *after))
     return x
 

@@ -23,7 +23,7 @@ from mindtorch_core.backend import (
 )
 
 from ..arrays import COUNTABLE, CPU, NUMPY_OF, quietly, uninitialised, wrap
-from ..box_muller import BLOCK, blocks
+from ..box_muller import BLOCK, blocks, put_standard
 from ..compiled import walk
 from ..fused import fused_double, fused_single
 from ..register import kernel, rule_of
@@ -181,6 +181,9 @@ def normal_(self: Any, mean: float = 0, std: float = 1, *, generator: Any = None
     elif data.size < BLOCK:
         data.reshape(-1)[:] = source.few_normals(data.size)
         return self
+    elif data.size <= _FEW and not data.size % BLOCK and self.raw_dtype is float32:
+        _fill_with_few(data.reshape(-1), source)
+        return self
     if data.dtype.kind == "c":
         data, std = _reals(data), std / math.sqrt(2)
     if data.size >= BLOCK and data.flags.c_contiguous:
@@ -190,7 +193,18 @@ def normal_(self: Any, mean: float = 0, std: float = 1, *, generator: Any = None
     return self
 
 
+_FEW: Final = 1 << 8  # numbers of which a kernel turns half a block at a time
 _TILE: Final = 12 << 10  # numbers that a thread turns into normal ones at a time
+
+
+def _fill_with_few(line: Any, source: TwisterSource) -> None:
+    """Fill whole blocks with standard normal numbers of float32."""
+    uniform = np.empty_like(line)
+    with source.lock:
+        source.put_singles(uniform)
+    if not put_standard(uniform, line):
+        np.copyto(line, uniform)
+        quietly(blocks, line, 0, 1)
 
 
 def _fill_blocks(line: Any, mean: float, std: float, source: TwisterSource) -> None:
