@@ -45,9 +45,8 @@ def group_norm(
     w, b = _by_group(weight, d, N, group), _by_group(bias, d, N, group)
     out = POOL.empty(x.shape, x.dtype)
     means, factors = _moments(x, d, eps)
-    scales = np.broadcast_to(factors, (len(x), each)) if w is None else factors * w
-    columns = [np.broadcast_to(means, scales.shape), scales, *([] if b is None else [b])]
-    lines = [np.ascontiguousarray(c).reshape(-1, 1) for c in columns]
+    scales = factors.repeat(each, 0) if w is None else (factors * w).reshape(-1, 1)
+    lines = [means.repeat(each, 0), scales, *([] if b is None else [b.reshape(-1, 1)])]
     given, target = (a.reshape(N * C, HxW) for a in (x, out))
     key = ("group_norm", b is None)
     if x.size < FEWEST or not computed(key, _scaled, [given, *lines], [target]):
@@ -99,7 +98,10 @@ def _by_group(t: Any, d: Any, images: int, groups: int) -> Any:
     """A vector over channels as (images * groups, channels of a group)."""
     if t is None:
         return None
-    return np.tile(widened(t, d).reshape(groups, -1), (images, 1))
+    vector = widened(t, d)
+    made = np.empty((images, vector.size), d)
+    made[...] = vector
+    return made.reshape(images * groups, -1)
 
 
 @kernel("native_group_norm_backward")
@@ -118,7 +120,7 @@ def group_norm_backward(
     w = _by_group(weight, d, N, group)
     means = means_of(x.reshape(N * group, -1), mean, d)
     factors = widened(rstd, d).reshape(-1, 1)
-    centres = np.repeat(means.reshape(-1), each).reshape(-1, 1)
+    centres = means.reshape(-1, 1).repeat(each, 0)
     along, plain = (t.reshape(N * group, each) for t in _channel_sums(x, g, centres, d))
     found: list[Any] = [None, None, None]
     if output_mask[0]:
@@ -134,7 +136,7 @@ def group_norm_backward(
             np.ones((len(means), each), d) if w is None else w,
         ]
         lines = [centres, *(
-            np.ascontiguousarray(np.broadcast_to(c, along.shape)).reshape(-1, 1) for c in columns
+            (c.repeat(each, 0) if c.shape[1] < each else c).reshape(-1, 1) for c in columns
         )]  # fmt: skip
         _to_channels(x, g, lines, out, d)
         found[0] = wrap(out.reshape(input.raw_shape), input.raw_dtype)

@@ -315,7 +315,7 @@ def bernoulli_p_(self: Any, p: float = 0.5, *, generator: Any = None) -> Any:
     """Ones with probability p."""
     rule_of("bernoulli_p")(self, p)
     data, below = self.raw_data, math.ceil(p * 2**53)
-    loop = walk("kept", data.dtype, data.size) if data.flags.c_contiguous else None
+    loop = walk("kept", data.dtype, data.size, 1) if data.flags.c_contiguous else None
     if loop is not None:
         source = stream_of(generator)
         with source.lock:
