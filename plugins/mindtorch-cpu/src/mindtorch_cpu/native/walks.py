@@ -236,8 +236,8 @@ WALKS: Final[dict[str, _Row]] = {
     "largest_first": _Row(first_by_rank("largest"), ranked("largest"), _NUMBERS, 12),
     "smallest_first": _Row(first_by_rank("smallest"), ranked("smallest"), _NUMBERS, 12),
     "by_digits": _Row(by_digits, in_order, ("i8",), 6),
-    "largest_of_windows": _Row(largest_of_windows, placed, _NUMBERS, 6),
-    "means_of_windows": _Row(means_of_windows, averaged, ("f4", "f8"), 6),
+    "largest_of_windows": _Row(largest_of_windows, placed, _NUMBERS, 3),
+    "means_of_windows": _Row(means_of_windows, averaged, ("f4", "f8"), 3),
     "row_sums": _Row(row_sums, added_rows, ("f4", "f8"), 12, True),
 }
 

@@ -151,7 +151,7 @@ def _case(d: Any, random: Any) -> tuple[Any, Any, list[tuple[slice, ...]]]:
     given = random.integers(-20, 20, (2, *sizes)).astype(d)
     if d.kind == "f":
         given[0, 0], given[1, :, 1:, 1] = -0.0, np.nan
-    starts = [[0, 0, 1, n - 2] for n in sizes]
+    starts = [[0, 1, n - 2] for n in sizes]
     table = [(start, 2, 2 + i) for i, own in enumerate(starts) for start in own]
     head = [*[len(own) for own in starts], *sizes, 1, 1, 1, 8]
     windows = np.array([*head, *np.ravel(table)], np.int64)
