@@ -2,6 +2,8 @@
 
 import functools
 import operator
+import subprocess
+import sys
 
 import pytest
 
@@ -196,3 +198,34 @@ def test_defaults_of_what_pytorch_has_written_in_python_are_told(call):
             call(library, x)
     half = len(told) // 2
     assert told[:half] == told[half:]
+
+
+# Functions are written into files that are loaded when they are first asked for, here after the class.
+LOADED_LATE = """
+import mindtorch_core as torch
+seen = []
+class Mine(torch.Tensor):
+    @classmethod
+    def __torch_function__(cls, function, types, args=(), kwargs=None):
+        seen.append((function.__name__, len(args)))
+        return super().__torch_function__(function, types, args, kwargs or {})
+a = Mine([[1.0]])
+torch.einsum("ij,jk->ik", (a, a))
+torch.einsum("ij,jk->ik", a, a)
+print(seen)
+"""
+
+
+def test_operands_in_a_list_are_spread_for_a_class_that_was_there_first():
+    done = subprocess.run([sys.executable, "-c", LOADED_LATE], capture_output=True, text=True)
+    assert done.stdout == "[('einsum', 3), ('einsum', 3)]\n", done.stderr
+
+
+def test_a_mode_is_given_the_equation_and_operands_as_they_were_listed():
+    with Seen() as seen:
+        torch.einsum("ij,kj->ik", [X, X])
+        torch.einsum("ij,kj->ik", X, X)
+        torch.einsum(X, [0, 1], X, [2, 1], [0, 2])
+        torch.einsum(X, [0, 1], X, [2, 1])
+    first = [("ij,kj->ik", 2), ("ij,kj->ik", 3), ("AB,CB->AC", 3), ("AB,CB", 3)]
+    assert [(args[0], len(args)) for args, _ in seen.calls] == first

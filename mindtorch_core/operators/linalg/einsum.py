@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...dispatch.functions import fn
+from ...dispatch.keys import FUNCTION_MODES, MASKS
 from ...dispatch.written_functions import GIVEN
 from ...opdefs.define import op, public
 from ...tensors.tensor import Tensor
@@ -199,6 +200,34 @@ op(
 )
 
 
+def _equation_first(args: tuple[Any, ...]) -> tuple[Any, ...]:
+    """What was called: an equation and operands, also where each operand had its list of numbers."""
+    if not (args[1:] and isinstance(args[0], Tensor)):
+        return args
+
+    def text(subs: Any) -> str:
+        return "".join("..." if s is Ellipsis else _letter(s) for s in subs)
+
+    if len(args) % 2:
+        equation = f"{','.join(map(text, args[1:-1:2]))}->{text(args[-1])}"
+        return equation, *args[:-1:2]
+    return ",".join(map(text, args[1::2])), *args[::2]
+
+
+def _as_handlers_are_given(
+    args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """The equation and the operands: those in a list one by one for classes, while modes see the list."""
+    args = _equation_first(args)
+    listed = len(args) == 2 and isinstance(args[1], list | tuple)
+    if listed and not MASKS.include & FUNCTION_MODES:
+        args = (args[0], *args[1])
+    return args, kwargs
+
+
+GIVEN["einsum"] = _as_handlers_are_given  # before the function, which may ask for it at once
+
+
 @public("torch")
 def einsum(*args: Any) -> Any:
     """Sum of products in Einstein's notation: ``einsum("bij,bjk->bik", a, b)``.
@@ -220,38 +249,15 @@ def einsum(*args: Any) -> Any:
         >>> torch.einsum("ij,j->i", a, b), torch.einsum("ii", a)
         (tensor([21, 43]), tensor(5))
     """
-    operands = args[1:]
+    equation, *operands = _equation_first(args) or (None,)
     if len(operands) == 1 and isinstance(operands[0], list | tuple):
-        operands = tuple(operands[0])
+        operands = list(operands[0])
     if not operands:
         raise ValueError(
             "einsum(): must specify the equation string and at least one operand, or at least one "
             "operand and its subscripts list"
         )
-    if not isinstance(args[0], Tensor):
-        return fn._einsum(args[0], list(operands))
-
-    def text(subs: Any) -> str:
-        return "".join("..." if s is Ellipsis else _letter(s) for s in subs)
-
-    equation = ",".join(text(subs) for subs in args[1::2])
-    if len(args) % 2:
-        operands, equation = args[:-1:2], f"{','.join(map(text, args[1:-1:2]))}->{text(args[-1])}"
-    else:
-        operands = args[::2]
-    return fn._einsum(equation, list(operands))
-
-
-def _one_by_one(
-    args: tuple[Any, ...], kwargs: dict[str, Any]
-) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """Operands that come in a list, each as an argument: so handlers are given them."""
-    if len(args) == 2 and isinstance(args[1], list | tuple):
-        args = (args[0], *args[1])
-    return args, kwargs
-
-
-GIVEN["einsum"] = _one_by_one
+    return fn._einsum(equation, operands)
 
 
 def _letter(number: int) -> str:
