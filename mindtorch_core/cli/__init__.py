@@ -78,7 +78,9 @@ def _run(arguments: list[str]) -> int:
             sub.formatter_class = argparse.RawDescriptionHelpFormatter
             module.add_arguments(sub)
             modules[name] = module
-    options = parser.parse_args(arguments)
+    options, unknown = parser.parse_known_args(arguments)
+    if unknown:
+        commands.choices[options.command].error(f"unrecognized arguments: {' '.join(unknown)}")
     try:
         status: int = modules[options.command].run(options)
     except UsageError as error:

@@ -1,13 +1,14 @@
 """Run a program that says `import torch` on mindtorch, unchanged and without installing anything.
 
-It runs as 'python' would run it, and so do the processes that it starts. Options of this command, and -u, -O,
--B, -W and -X of Python, stand before the script, -m or -c; what follows is the program's.
+It runs as 'python' would run it, and so do the processes that it starts. Options of this command, and those
+of Python that are named below, stand before the script, -m or -c; what follows is the program's.
 
 Examples:
   mindtorch run train.py --epochs 1
   mindtorch run -m pytest tests
   mindtorch run -c "import torch; print(torch.ones(2))"
   mindtorch run -u -W error < train.py
+  mindtorch run -i                     a prompt
   mindtorch run --device npu --as-cuda train.py --device cuda
   mindtorch run -n 4 train.py          four processes, see torch.distributed
   mindtorch run --json train.py        how it was run and how it ended; what it prints goes to standard error
@@ -34,6 +35,11 @@ __all__ = ["add_arguments", "run"]
 
 # What stands in it is on the program's path: a package `torch`, and its metadata.
 FOLDER: Final = Path(__file__).parent / "dropin"
+HIDING: Final = (
+    "-E",
+    "-I",
+    "-S",
+)  # options of Python that leave out that path, or what is installed
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -101,8 +107,19 @@ def _add_options_of_python(parser: argparse.ArgumentParser) -> None:
         ("-u", "as of python: write output at once"),
         ("-O", "as of python: leave out assert; twice: docstrings too"),
         ("-B", "as of python: write no .pyc files"),
+        ("-b", "as of python: warn where bytes are compared with text; twice: raise"),
+        ("-i", "as of python: a prompt after the program, or instead of one"),
+        ("-P", "as of python: leave the program's folder out of the path"),
+        ("-q", "as of python: a prompt without a heading"),
+        ("-s", "as of python: leave the user's own packages out of the path"),
+        ("-v", "as of python: tell of each import"),
+        ("-x", "as of python: skip the program's first line"),
     ):
         parser.add_argument(flag, dest="python", action="append_const", const=flag, help=meaning)
+    for flag in HIDING:
+        parser.add_argument(
+            flag, dest="python", action="append_const", const=flag, help=argparse.SUPPRESS
+        )
     for letter, meaning in (("W", "what warnings do"), ("X", "an option of the interpreter")):
         parser.add_argument(
             f"-{letter}", dest="python", action="append", type=f"-{letter}{{}}".format,
@@ -112,7 +129,7 @@ def _add_options_of_python(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Run the program; this process becomes it where the system allows that."""
-    command = [sys.executable, *_interpreter_options(), *(options.python or ()), *_program(options)]
+    command = [sys.executable, *_interpreter_options(options), *_program(options)]
     added = _environment(options)
     env = {**os.environ, **added}
     if options.count is not None and options.count < 1:
@@ -196,7 +213,8 @@ def _program(options: argparse.Namespace) -> list[str]:
                 raise UsageError(f"{flag} wants an argument")
             return [flag, *given]
     if options.script is None:
-        if options.count is None and _program_on_standard_input():
+        prompt = "-i" in (options.python or ())
+        if options.count is None and (prompt or _program_on_standard_input()):
             return []
         raise UsageError("name a script, or a module after -m, or a text after -c")
     if options.script != "-" and not Path(options.script).exists():
@@ -213,10 +231,21 @@ def _program_on_standard_input() -> bool:
     return stat.S_ISFIFO(mode) or stat.S_ISREG(mode) or stat.S_ISSOCK(mode)
 
 
-def _interpreter_options() -> list[str]:
-    """The options of Python that this process was started with, such as -W error."""
-    found: list[str] = subprocess._args_from_interpreter_flags()  # type: ignore[attr-defined]  # as multiprocessing
-    return found
+def _interpreter_options(options: argparse.Namespace) -> list[str]:
+    """The options of Python that this process was started with, such as -W error, and those given.
+
+    Raises:
+        UsageError: for one with which Python would not find mindtorch.
+    """
+    started: list[str] = subprocess._args_from_interpreter_flags()  # type: ignore[attr-defined]  # as multiprocessing
+    given = [*started, *(options.python or ())]
+    for flag in HIDING:
+        if flag in given:
+            raise UsageError(
+                f"{flag} hides mindtorch from Python: leave it out, or install mindtorch-torch and run the "
+                "program with 'python'"
+            )
+    return given
 
 
 def _environment(options: argparse.Namespace) -> dict[str, str]:

@@ -71,6 +71,28 @@ def test_options_of_python_are_handed_on(script):
     assert done.stdout == f"{facts} ['-c', '-O']\n", done.stderr
 
 
+def test_a_prompt_stands_after_the_program_or_instead_of_one():
+    left = "import torch; left = torch.ones(2).sum()"
+    done = run("-iqbb", "-c", left, text="import sys; print(left, sys.flags.bytes_warning)\n")
+    assert (done.returncode, done.stdout) == (0, "tensor(2.) 2\n"), done.stderr
+    done = run("-i", text=f"{left}; print(left)\n")
+    assert (done.returncode, done.stdout) == (0, "tensor(2.)\n"), done.stderr
+
+
+@pytest.mark.parametrize("flag", ["-E", "-I", "-S"])
+def test_options_with_which_python_would_not_find_it_are_refused(flag, capsys):
+    assert main(["run", f"-u{flag[1]}", "-c", "import torch"]) == 2
+    assert capsys.readouterr().err.startswith(f"mindtorch run: {flag} hides mindtorch from Python")
+
+
+def test_an_unknown_option_is_the_commands_error(capsys):
+    with pytest.raises(SystemExit, match="2"):
+        main(["run", "--nonesuch", __file__])
+    assert capsys.readouterr().err.endswith(
+        "mindtorch run: error: unrecognized arguments: --nonesuch\n"
+    )
+
+
 def test_a_program_may_be_piped_in():
     text = "import sys, torch; print(sys.argv, torch.ones(2).tolist())"
     assert run(text=text).stdout == "[''] [1.0, 1.0]\n"
