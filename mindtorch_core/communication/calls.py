@@ -11,18 +11,22 @@ import math
 import time
 import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import CodeType
 from typing import Any, Final
 
 from ..deferred.observers import ASIDES, note_work
 from .errors import DistributedError
 
-__all__ = ["FINGERPRINT", "MONITORS", "REPORT", "Call"]
+__all__ = ["FINGERPRINT", "MONITORS", "REPORT", "Call", "Place"]
 
 FINGERPRINT: Final = 16  # bytes
 REPORT: Final = 1024  # bytes, of the description that follows where fingerprints differ
 
 # What carries the ranks of a group that is made, where a call is about that.
 _OF_GROUPS: Final = {("new_group", "shape"): "ranks", ("split_group", "reduction"): "ranks"}
+
+# Where code is calling: the code, and how far it has come.
+Place = tuple[CodeType, int]
 
 _HASHES: Final[dict[tuple[Any, ...], bytes]] = {}
 # Asked by `Call.check` whether anything has happened to a rank; `failures` fills it.
@@ -43,15 +47,15 @@ class Call:
         dtype, shape: of the tensor that every rank must have alike.
         reduction: such as ``sum``; empty for ops that reduce nothing.
         root: the position of the rank that sends to all or hears from all, or -1.
-        where: the user's line.
+        where: the user's line, ``file:line``; it is looked up when somebody asks.
         seconds: how long it may take.
         deadline: when that is over, as `time.monotonic` counts.
         waits: whether the caller waits for it at once.
     """
 
     __slots__ = (
-        "deadline", "dtype", "group", "number", "op", "partners", "rank", "ranks", "reduction",
-        "root", "seconds", "shape", "tag", "waits", "where",
+        "_print", "_where", "deadline", "dtype", "group", "number", "op", "partners", "rank", "ranks",
+        "reduction", "root", "seconds", "shape", "tag", "waits",
     )  # fmt: skip
 
     def __init__(
@@ -66,7 +70,7 @@ class Call:
         shape: tuple[int, ...] = (),
         reduction: str = "",
         root: int = -1,
-        where: str = "",
+        where: str | Place = "",
         seconds: float,
         waits: bool = True,
         partners: tuple[int, ...] | None = None,
@@ -83,10 +87,20 @@ class Call:
         self.shape = shape
         self.reduction = reduction
         self.root = root
-        self.where = where
+        self._where = where
+        self._print: bytes | None = None
         self.seconds = seconds
         self.waits = waits
         self.deadline = time.monotonic() + seconds
+
+    @property
+    def where(self) -> str:
+        """The user's line."""
+        if isinstance(self._where, str):
+            return self._where
+        code, at = self._where
+        lines = (line for start, end, line in code.co_lines() if start <= at < end)
+        return f"{code.co_filename}:{next(lines, None) or code.co_firstlineno}"
 
     # ---- what other ranks must have alike --------------------------------------------------------
 
@@ -95,6 +109,8 @@ class Call:
 
     def fingerprint(self) -> bytes:
         """`FINGERPRINT` bytes that are the same on all ranks exactly if their calls go together."""
+        if self._print is not None:
+            return self._print
         facts = self._facts()
         found = _HASHES.get(facts)
         if found is None:
@@ -105,11 +121,12 @@ class Call:
                 4, "little"
             )
             _HASHES[facts] = found
-        return self.number.to_bytes(8, "little") + found
+        whole = self._print = self.number.to_bytes(8, "little") + found
+        return whole
 
     def agrees(self, fingerprints: bytes | bytearray) -> bool:
         """Whether all ranks' fingerprints, one after the other, are this call's."""
-        return bytes(fingerprints) == self.fingerprint() * (len(fingerprints) // FINGERPRINT)
+        return fingerprints == self.fingerprint() * (len(fingerprints) // FINGERPRINT)
 
     def report(self) -> bytes:
         """What is told to other ranks where fingerprints differ: `REPORT` bytes."""

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
 from ..gradients.grad_mode import no_grad
 from ..tensors.tensor import Tensor
 from ..values.layouts import strided
-from .calls import Call
-from .engine import Communicator, Engine, Finished, Then, Ticket
+from .engine import Finished, Then, Ticket
 from .groups import ProcessGroup, chosen, outside
 from .lending import (
     Lent,
@@ -18,6 +17,7 @@ from .lending import (
     check_op,
     check_tensor,
     check_tensors,
+    divided,
     joined,
     lend,
     lend_to_reduce,
@@ -42,6 +42,7 @@ __all__ = [
 ]
 
 Op = ReduceOp | Premultiplied
+_AVG: Final = ReduceOp.AVG
 
 
 def position_of(group: ProcessGroup, rank: int | None, own: int | None, name: str) -> int:
@@ -75,28 +76,50 @@ def whole_number(given: Any, name: str) -> None:
         raise TypeError(f"{name} must be a whole number, got {given!r}")
 
 
-def facts(tensor: Tensor) -> dict[str, Any]:
-    """What ranks must have alike of a tensor."""
-    return {"dtype": str(tensor.dtype).removeprefix("torch."), "shape": tuple(tensor.shape)}
+def begun(
+    ticket: Ticket, end: Callable[[], None] | None, outputs: Sequence[Tensor], async_op: bool
+) -> Work | None:
+    """A call that is under way as `Work`, or None once it is done.
 
-
-def begun(ticket: Ticket, outputs: Sequence[Tensor], async_op: bool) -> Work | None:
-    """A call that is under way as `Work`, or None once it is done."""
+    Args:
+        ticket: the communicator's.
+        end: what is to be done when that is through, or None.
+        outputs: what the call writes.
+        async_op: whether not to wait for it.
+    """
     if async_op:
-        return Work(ticket, outputs)
+        return Work(ticket if end is None else Then([ticket], end), outputs)
     ticket.wait()
+    if end is not None:
+        end()
     return None
 
 
 class Setting:
     """A group, its engine for a tensor's device, and the call that is made."""
 
-    def __init__(self, op: str, group: Any, tensor: Tensor, async_op: bool, **more: Any) -> None:
-        self.group = chosen(group)
-        found: tuple[Engine, Communicator] = self.group.communicator_for(tensor.device.type)
-        self.engine, self.comm = found
-        self.call: Call = self.group.call(op, waits=not async_op, **{**facts(tensor), **more})
-        self.size = self.group.size()
+    def __init__(
+        self,
+        op: str,
+        group: Any,
+        tensor: Tensor,
+        async_op: bool,
+        *,
+        shape: tuple[int, ...] | None = None,
+        reduction: str = "",
+        root: int = -1,
+    ) -> None:
+        own = self.group = chosen(group)
+        self.engine, self.comm = own.communicator_for(tensor._device.type)
+        self.call = own.call(
+            op,
+            waits=not async_op,
+            dtype=tensor._dtype.name,
+            shape=tensor._shape if shape is None else shape,
+            reduction=reduction,
+            root=root,
+        )
+        self.size = len(own.ranks)
         for each in LISTENERS:
             each(op)
 
@@ -123,36 +146,24 @@ def all_reduce(
         all_reduce_sparse(tensor, op, size, partial(all_gather_into_tensor, group=group))
         return Work(Finished(), [tensor]) if async_op else None
     check_op(op, tensor, "all_reduce")
-    s = Setting("all_reduce", group, tensor, async_op, reduction=op.op.name.lower())
-    ticket = _reduced(s, tensor, op, lambda memory, how: s.comm.all_reduce(s.call, memory, how))
-    return begun(ticket, [tensor], async_op)
+    s = Setting("all_reduce", group, tensor, async_op, reduction=op.op.word)
+    lent, how = lend_to_reduce(tensor, s.engine, op)
+    ticket = s.comm.all_reduce(s.call, lent.memory, how)
+    return begun(ticket, _reduced(lent, op, s.size), [tensor], async_op)
 
 
-def _reduced(
-    s: Setting,
-    tensor: Tensor,
-    op: Op,
-    queue: Callable[[Tensor, str], Ticket],
-    *,
-    here: bool = True,
-) -> Ticket:
-    """A reduction in place; ``here`` says whether this rank gets the result."""
-    source = tensor
-    if not here and isinstance(op, Premultiplied):
-        source = tensor.detach().clone()
-    lent, how, finish = lend_to_reduce(source, s.engine, op, s.size)
-
-    if not here:
-        return queue(lent.memory, how)
-    if lent.back is None and op.op is not ReduceOp.AVG:
-        return Then([queue(lent.memory, how)], lent.returned)
+def _reduced(lent: Lent, op: Op, size: int) -> Callable[[], None]:
+    """What makes the result of a reduction in place."""
+    if lent.back is None and op.op is not _AVG:
+        return lent.returned
 
     def end() -> None:
         with no_grad():
-            finish(lent.memory)
+            if op.op is _AVG:
+                divided(lent.memory, size)
             lent.returned()
 
-    return Then([queue(lent.memory, how)], end)
+    return end
 
 
 @unrecorded
@@ -170,12 +181,13 @@ def reduce(
         return None
     check_op(op, tensor, "reduce")
     root = position_of(chosen(group), dst, group_dst, "dst")
-    s = Setting("reduce", group, tensor, async_op, reduction=op.op.name.lower(), root=root)
+    s = Setting("reduce", group, tensor, async_op, reduction=op.op.word, root=root)
     here = s.group.position == root
-    ticket = _reduced(
-        s, tensor, op, lambda memory, how: s.comm.reduce(s.call, memory, root, how), here=here
-    )
-    return begun(ticket, [tensor], async_op)
+    # Where the result does not go the tensor keeps its values.
+    source = tensor if here or not isinstance(op, Premultiplied) else tensor.detach().clone()
+    lent, how = lend_to_reduce(source, s.engine, op)
+    ticket = s.comm.reduce(s.call, lent.memory, root, how)
+    return begun(ticket, _reduced(lent, op, s.size) if here else None, [tensor], async_op)
 
 
 @unrecorded
@@ -194,7 +206,7 @@ def broadcast(
     s = Setting("broadcast", group, tensor, async_op, root=root)
     lent = s.lend(tensor)
     ticket = s.comm.broadcast(s.call, lent.memory, root)
-    return begun(Then([ticket], lent.returned), [tensor], async_op)
+    return begun(ticket, lent.returned, [tensor], async_op)
 
 
 @unrecorded
@@ -211,7 +223,7 @@ def all_gather(
     lent = s.lend(tensor)
     whole = lent.memory.new_empty([s.size, *lent.memory.shape])
     ticket = s.comm.all_gather(s.call, whole, lent.memory)
-    return begun(Then([ticket], lambda: _spread(whole, tensor_list)), tensor_list, async_op)
+    return begun(ticket, lambda: _spread(whole, tensor_list), tensor_list, async_op)
 
 
 def _check_list(tensors: Sequence[Tensor], tensor: Tensor, size: int, name: str) -> None:
@@ -258,7 +270,7 @@ def all_gather_into_tensor(
     s = Setting("all_gather_into_tensor", group, input_tensor, async_op)
     out, lent = s.lend(output_tensor), s.lend(input_tensor)
     ticket = s.comm.all_gather(s.call, out.memory, lent.memory)
-    return begun(Then([ticket], out.returned), [output_tensor], async_op)
+    return begun(ticket, out.returned, [output_tensor], async_op)
 
 
 def _check_whole(whole: Tensor, part: Tensor, size: int, first: str, second: str) -> None:
@@ -307,7 +319,7 @@ def gather(
         if whole is not None:
             _spread(whole, outputs)
 
-    return begun(Then([ticket], end), outputs, async_op)
+    return begun(ticket, end, outputs, async_op)
 
 
 @unrecorded
@@ -338,7 +350,7 @@ def scatter(
     lent = s.lend(tensor)
     whole = s.lend(joined(scatter_list)).memory if here and scatter_list else None
     ticket = s.comm.scatter(s.call, lent.memory, whole, root)
-    return begun(Then([ticket], lent.returned), [tensor], async_op)
+    return begun(ticket, lent.returned, [tensor], async_op)
 
 
 @unrecorded
@@ -356,20 +368,23 @@ def reduce_scatter_tensor(
         return None
     check_op(op, input, "reduce_scatter_tensor")
     _check_whole(input, output, chosen(group).size(), "input", "output")
-    s = Setting("reduce_scatter_tensor", group, input, async_op, reduction=op.op.name.lower())
-    return begun(_reduce_scattered(s, output, input.detach(), op), [output], async_op)
+    s = Setting("reduce_scatter_tensor", group, input, async_op, reduction=op.op.word)
+    return begun(*_reduce_scattered(s, output, input.detach(), op), [output], async_op)
 
 
-def _reduce_scattered(s: Setting, output: Tensor, whole: Tensor, op: Op) -> Ticket:
+def _reduce_scattered(
+    s: Setting, output: Tensor, whole: Tensor, op: Op
+) -> tuple[Ticket, Callable[[], None]]:
     if isinstance(op, Premultiplied):
         whole = whole.clone()
-    lent, how, finish = lend_to_reduce(whole, s.engine, op, s.size)
+    lent, how = lend_to_reduce(whole, s.engine, op)
     part = lent.memory.new_empty([lent.memory.numel() // s.size])
     ticket = s.comm.reduce_scatter(s.call, part, lent.memory, how)
 
     def end() -> None:
         with no_grad():
-            finish(part)
+            if op.op is _AVG:
+                divided(part, s.size)
             result = part
             if output.is_complex():
                 result = as_complex(part.reshape([-1, 2]))
@@ -377,7 +392,7 @@ def _reduce_scattered(s: Setting, output: Tensor, whole: Tensor, op: Op) -> Tick
                 result = part.to(output.dtype)
             output.detach().copy_(result.reshape(output.shape))
 
-    return Then([ticket], end)
+    return ticket, end
 
 
 @unrecorded
@@ -395,8 +410,8 @@ def reduce_scatter(
         return None
     check_op(op, output, "reduce_scatter")
     _check_list(input_list, output, chosen(group).size(), "input_list")
-    s = Setting("reduce_scatter", group, output, async_op, reduction=op.op.name.lower())
-    return begun(_reduce_scattered(s, output, joined(input_list), op), [output], async_op)
+    s = Setting("reduce_scatter", group, output, async_op, reduction=op.op.word)
+    return begun(*_reduce_scattered(s, output, joined(input_list), op), [output], async_op)
 
 
 # PyTorch's names of late.

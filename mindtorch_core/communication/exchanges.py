@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
 from ..tensors.tensor import Tensor
 from .collectives import Setting, begun
-from .engine import Then, Ticket
+from .engine import Ticket
 from .groups import chosen, outside
 from .lending import check_tensor, check_tensors, joined, unrecorded
 from .work import Work
@@ -52,17 +53,17 @@ def all_to_all_single(
             f"Invalid usage of tensors with different dtypesFound {output.dtype} and  {input.dtype}"
         )
     s = Setting("all_to_all_single", group, input, async_op, shape=rest)
-    return begun(_exchanged(s, output, input, *sizes), [output], async_op)
+    return begun(*_exchanged(s, output, input, *sizes), [output], async_op)
 
 
 def _exchanged(
     s: Setting, output: Tensor, tensor: Tensor, received: list[int], sent: list[int]
-) -> Ticket:
+) -> tuple[Ticket, Callable[[], None]]:
     out, lent = s.lend(output), s.lend(tensor)
     ticket = s.comm.all_to_all(
         s.call, out.memory.reshape(-1), lent.memory.reshape(-1), received, sent
     )
-    return Then([ticket], out.returned)
+    return ticket, out.returned
 
 
 def _elements(tensor: Tensor, rows: list[int] | None, size: int) -> list[int]:
@@ -117,13 +118,15 @@ def all_to_all(
     received = [twice * t.numel() for t in output_tensor_list]
     result = whole.new_empty([sum(received) // twice])
 
+    ticket, returned = _exchanged(s, result, whole, received, sent)
+
     def end() -> None:
+        returned()
         parts = result.split([n // twice for n in received])
         for each, part in zip(output_tensor_list, parts, strict=True):
             each.detach().copy_(part.reshape(each.shape))
 
-    ticket = Then([_exchanged(s, result, whole, received, sent)], end)
-    return begun(ticket, output_tensor_list, async_op)
+    return begun(ticket, end, output_tensor_list, async_op)
 
 
 def barrier(
@@ -149,4 +152,4 @@ def barrier(
     device = next(iter(group.communicators))
     call = group.call("barrier", timeout=timeout, waits=not async_op)
     ticket = group.communicator_for(device)[1].barrier(call, device)
-    return begun(ticket, [], async_op)
+    return begun(ticket, None, [], async_op)

@@ -12,7 +12,7 @@ from datetime import timedelta
 from typing import Any, Final, NamedTuple
 
 from ..values.user_warnings import warn_user
-from .calls import Call
+from .calls import Call, Place
 from .engine import Communicator, Engine
 from .failures import Watch
 from .stores import Store
@@ -36,6 +36,21 @@ __all__ = [
 NON_MEMBER: Final = -100  # what PyTorch gives a process for a group that it is not in
 
 _LIMIT: Final[ContextVar[timedelta | None]] = ContextVar("_LIMIT", default=None)
+
+
+class _Process:
+    """This process's number, which the system takes longer to tell."""
+
+    def __init__(self) -> None:
+        self.look()
+        os.register_at_fork(after_in_child=self.look)
+
+    def look(self) -> None:
+        """Ask for it: after a fork."""
+        self.pid = os.getpid()
+
+
+_PROCESS: Final = _Process()
 
 
 class ProcessGroup:
@@ -80,7 +95,7 @@ class ProcessGroup:
         self.splits = 0
         self._lock = threading.RLock()
         self.closed = False
-        self._process = os.getpid()
+        self._process = _PROCESS.pid
 
     def rank(self) -> int:
         """This process's position."""
@@ -125,6 +140,10 @@ class ProcessGroup:
         message: bool = False,
         timeout: timedelta | None = None,
         waits: bool = True,
+        dtype: str = "",
+        shape: tuple[int, ...] = (),
+        reduction: str = "",
+        root: int = -1,
         **facts: Any,
     ) -> Call:
         """The next call of the group.
@@ -134,14 +153,19 @@ class ProcessGroup:
             message: whether it concerns two ranks alone.
             timeout: if it is not the group's.
             waits: whether the caller waits for it at once.
-            **facts: further attributes of `Call`.
+            dtype: as all further arguments, an attribute of `Call`.
+            shape: of the tensor.
+            reduction: such as ``sum``.
+            root: a position, or -1.
+            **facts: further attributes.
 
         Raises:
             RuntimeError: in a forked child, which has the group's connections without their other ends.
         """
-        if self._process != os.getpid() and len(self.ranks) > 1:
+        ranks = self.ranks
+        if self._process != _PROCESS.pid and len(ranks) > 1:
             raise RuntimeError(
-                f"{op}: process {os.getpid()} was forked by rank {self.position} of the group "
+                f"{op}: process {_PROCESS.pid} was forked by rank {self.position} of the group "
                 f"{self.group_name!r} and is no member: call it in the rank, or fork before "
                 "init_process_group"
             )
@@ -152,8 +176,12 @@ class ProcessGroup:
             op,
             number,
             self.group_name,
-            self.ranks,
+            ranks,
             self.position,
+            dtype=dtype,
+            shape=shape,
+            reduction=reduction,
+            root=root,
             where=place(),
             seconds=(timeout or _LIMIT.get() or self.timeout).total_seconds(),
             waits=waits,
@@ -290,21 +318,24 @@ def outside(given: Any, op: str) -> bool:
 
 
 # Modules whose frames are passed over, beside ours; functions that a pipeline has written are of none.
-_INSIDE: Final = ("contextlib", "threading", "")
+_PASSED: Final = {"contextlib", "threading", ""}
 
 
 # Where a thread of our own was asked for, which calls on behalf of that line.
-BEHALF: Final[ContextVar[str]] = ContextVar("BEHALF", default="")
+BEHALF: Final[ContextVar[str | Place]] = ContextVar("BEHALF", default="")
 
 
-def place() -> str:
-    """``file:line`` of the code outside that is calling."""
-    frame = sys._getframe(1)
-    while frame.f_back is not None:
+def place() -> str | Place:
+    """Where the code outside is calling: called by what only modules of ours call."""
+    frame = sys._getframe(2)
+    while (outer := frame.f_back) is not None:
         name = frame.f_globals.get("__name__", "")
-        if not name.startswith("mindtorch") and name not in _INSIDE:
-            break
-        frame = frame.f_back
-    if frame.f_back is None and (behalf := BEHALF.get()):
-        return behalf
-    return f"{frame.f_code.co_filename}:{frame.f_lineno}"
+        if name not in _PASSED:
+            if not name.startswith("mindtorch"):
+                break
+            _PASSED.add(name)
+        frame = outer
+    else:
+        if behalf := BEHALF.get():
+            return behalf
+    return frame.f_code, frame.f_lasti

@@ -8,7 +8,9 @@ from typing import Any, Final, NoReturn, TypeVar
 
 from ..autograd.graph import increment_version
 from ..dispatch.functions import fn
-from ..dispatch.keys import DispatchKey, without_gradients
+from ..dispatch.keys import AUTOGRAD, UNRESOLVED, DispatchKey
+from ..dispatch.masks import MASKS, with_masks
+from ..tensors.autograd_state import INFERENCE
 from ..tensors.tensor import Tensor
 from ..values.dtypes import bool_, dtype, float32, float64, int32, uint8
 from ..values.layouts import strided
@@ -16,11 +18,12 @@ from ..values.own_frames import hide
 from .engine import Engine
 from .reductions import Premultiplied, ReduceOp
 
-__all__ = ["Lent", "check_op", "check_tensor", "lend", "lend_to_reduce", "unrecorded"]
+__all__ = ["Lent", "check_op", "check_tensor", "divided", "lend", "lend_to_reduce", "unrecorded"]
 
 Step = Callable[[], None]
 F = TypeVar("F", bound=Callable[..., Any])
 _PYTHON: Final = int(DispatchKey.Python)
+_SUM: Final = ReduceOp.SUM
 _BITS: Final = (ReduceOp.BAND, ReduceOp.BOR, ReduceOp.BXOR)
 _NOT_COMPLEX: Final = (ReduceOp.MAX, ReduceOp.MIN, ReduceOp.PRODUCT, *_BITS)
 
@@ -31,7 +34,7 @@ def unrecorded(call: F) -> F:
     @functools.wraps(call)
     def called(*args: Any, **kwargs: Any) -> Any:
         try:
-            return without_gradients(call, *args, **kwargs)
+            return with_masks(MASKS.include, MASKS.keep & ~AUTOGRAD, call, *args, **kwargs)
         except Exception as error:
             hide(error)
             raise
@@ -59,7 +62,9 @@ class Lent:
         if self.back is not None:
             self.back()
         else:
-            increment_version(self.user)
+            user = self.user
+            if not user._keys & INFERENCE:
+                user._own_storage().version += 1
 
 
 def check_tensor(tensor: Any, name: str, *, sparse: bool = False) -> None:
@@ -127,9 +132,9 @@ def lend(tensor: Tensor, engine: Engine) -> Lent:
         tensor: the user's; results that are deferred are computed.
         engine: who reads it.
     """
-    plain = tensor.detach() if tensor.requires_grad else tensor
-    here = plain.device.type in engine.devices
-    if here and plain.is_contiguous() and not (plain.is_complex() or plain.is_neg()):
+    keys, here = tensor._keys, tensor._device.type in engine.devices
+    plain = tensor.detach() if keys & AUTOGRAD else tensor
+    if here and plain.is_contiguous() and not (keys & UNRESOLVED or plain.is_complex()):
         return Lent(tensor, plain, None)  # mostly
     if plain.is_complex():
         plain = fn.view_as_real(plain.resolve_conj())
@@ -164,6 +169,8 @@ def check_op(op: Any, tensor: Tensor, name: str) -> None:
         ValueError: for complex numbers, which have no order.
         RuntimeError: for bits of floating-point numbers.
     """
+    if op is _SUM:
+        return  # what every dtype has
     if not isinstance(op, ReduceOp | Premultiplied) or op is ReduceOp.UNUSED:
         raise TypeError(f"{name}: op must be a ReduceOp, got {op!r}")
     if op is ReduceOp.PREMUL_SUM:
@@ -180,17 +187,13 @@ def _is_whole(kind: dtype) -> bool:
     return not (kind.is_floating_point or kind.is_complex)
 
 
-# What an engine is told of reductions: means and sums of multiples are made of sums.
-_HOW: Final = {
-    op: "sum" if op in (ReduceOp.AVG, ReduceOp.PREMUL_SUM) else op.name.lower() for op in ReduceOp
-}
 _ON_BOOL: Final = {"sum": "max", "product": "min"}
 
 
 def lend_to_reduce(
-    tensor: Tensor, engine: Engine, op: ReduceOp | Premultiplied, size: int
-) -> tuple[Lent, str, Callable[[Tensor], None]]:
-    """A tensor that is to be reduced in place, how, and what is to be done with the result.
+    tensor: Tensor, engine: Engine, op: ReduceOp | Premultiplied
+) -> tuple[Lent, str]:
+    """A tensor that is to be reduced in place, and how; for a mean, the result is to be `divided`.
 
     bool is reduced as uint8. What the engine cannot add is widened and rounded once: float16 and
     bfloat16 in float32.
@@ -199,15 +202,14 @@ def lend_to_reduce(
         tensor: the user's.
         engine: who reduces.
         op: how.
-        size: the number of ranks.
     """
     lent = lend(tensor, engine)
-    how = _HOW[op.op]
+    how = op.op.how
     memory = lent.memory
     if memory.dtype is bool_:
         how = _ON_BOOL.get(how, how)
         lent = Lent(tensor, memory.view(uint8), lent.back)
-    elif str(memory.dtype).removeprefix("torch.") not in engine.reducible:
+    elif memory.dtype.name not in engine.reducible:
         wide = memory.to(_wider(memory.dtype))
         back = lent.back
 
@@ -227,14 +229,15 @@ def lend_to_reduce(
         else:
             lent.memory.copy_(scaled)
 
-    def finish(result: Tensor) -> None:
-        if op.op is ReduceOp.AVG:
-            if _is_whole(result.dtype):
-                result.div_(size, rounding_mode="trunc")
-            else:
-                result.div_(size)
+    return lent, how
 
-    return lent, how, finish
+
+def divided(result: Tensor, size: int) -> None:
+    """Have a sum over ranks be the mean; of whole numbers towards zero."""
+    if _is_whole(result.dtype):
+        result.div_(size, rounding_mode="trunc")
+    else:
+        result.div_(size)
 
 
 def _wider(kind: dtype) -> dtype:

@@ -6,7 +6,8 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from ..tensors.tensor import Tensor
-from .collectives import facts, position_of, whole_number
+from .calls import Call
+from .collectives import position_of, whole_number
 from .engine import Then, Ticket
 from .groups import ProcessGroup, chosen, outside
 from .lending import check_tensor, lend, unrecorded
@@ -42,6 +43,20 @@ def _check_tag(tag: Any) -> None:
         raise RuntimeError(f"Tag must be nonnegative, got {tag}")
 
 
+def _call(
+    op: str, group: ProcessGroup, tensor: Tensor, waits: bool, partners: tuple[int, ...], tag: int
+) -> Call:
+    return group.call(
+        op,
+        message=True,
+        waits=waits,
+        dtype=tensor._dtype.name,
+        shape=tensor._shape,
+        partners=partners,
+        tag=tag,
+    )
+
+
 @unrecorded
 def _send(op: str, tensor: Tensor, dst: Any, group: Any, tag: int, own: Any, waits: bool) -> Work:
     group = chosen(group)
@@ -50,7 +65,7 @@ def _send(op: str, tensor: Tensor, dst: Any, group: Any, tag: int, own: Any, wai
     engine, communicator = group.communicator_for(tensor.device.type)
     lent = lend(tensor, engine)
     to = (group.ranks[peer],)
-    call = group.call(op, message=True, waits=waits, partners=to, tag=tag, **facts(tensor))
+    call = _call(op, group, tensor, waits, to, tag)
     return Work(communicator.send(call, lent.memory, peer, tag), [tensor])
 
 
@@ -65,7 +80,7 @@ def _recv(op: str, tensor: Tensor, src: Any, group: Any, tag: int, own: Any, wai
     ranks = group.ranks
     here = group.position
     of = (*ranks[:here], *ranks[here + 1 :]) if peer is None else (ranks[peer],)
-    call = group.call(op, message=True, waits=waits, partners=of, tag=tag, **facts(tensor))
+    call = _call(op, group, tensor, waits, of, tag)
     ticket: Ticket = Then([communicator.recv(call, lent.memory, peer, tag)], lent.returned)
     return Work(ticket, [tensor], lambda position: ranks[position])
 

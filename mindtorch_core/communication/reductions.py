@@ -13,7 +13,16 @@ class ReduceOp(Enum):
 
     ``AVG`` is the sum divided by the number of ranks. ``PREMUL_SUM`` stands for sums whose terms are
     multiplied by a factor first; `Premultiplied` holds the factor.
+
+    Attributes:
+        op: itself, as PyTorch's objects of this name show it.
+        word: its name, as calls of ranks are compared.
+        how: what an engine is told: means and sums of multiples are made of sums.
     """
+
+    op: ReduceOp  # attributes: that a member has a property's value is asked of its class each time
+    word: str
+    how: str
 
     SUM = 0
     AVG = 1
@@ -26,10 +35,10 @@ class ReduceOp(Enum):
     PREMUL_SUM = 8
     UNUSED = 9
 
-    @property
-    def op(self) -> ReduceOp:
-        """Itself, as PyTorch's objects of this name show it."""
-        return self
+    def __init__(self, value: int) -> None:
+        self.op = self
+        self.word = self._name_.lower()
+        self.how = "sum" if self._name_ in ("AVG", "PREMUL_SUM") else self.word
 
     def __repr__(self) -> str:
         return f"<RedOpType.{self.name}: {self.value}>"

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import ctypes
-import time
 import zlib
 from collections import deque
 from collections.abc import Callable, Sequence
-from typing import Any
+from time import perf_counter
+from typing import Any, Final
 
 from mpi4py import MPI
 
@@ -28,6 +28,10 @@ from .memory import KEPT, OPS, PIECE, TYPES, Spare, as_bytes
 from .messages import Messages
 
 __all__ = ["MPICommunicator"]
+
+
+# To ask MPI this often costs about as much as to look once for what has happened to other ranks.
+_QUESTIONS: Final = range(8)
 
 
 class MPICommunicator(Communicator):
@@ -58,7 +62,7 @@ class MPICommunicator(Communicator):
         """Steps that refuse to begin after a failure, and leave a note of one."""
         if self._broken is not None:
             raise call.error(f"the group failed before: {self._broken}", _culprit(self._broken))
-        start = time.perf_counter()
+        start = perf_counter()
         try:
             yield from steps
         except DistributedError as error:
@@ -85,12 +89,12 @@ class MPICommunicator(Communicator):
             begin: starts it.
             *kept: whose memory is used until it is done.
         """
+        return self._queue(self._alike(call, begin, kept), self._lane, call)
 
-        def steps() -> Steps:
-            yield from self._agree(call)
-            yield from self._until(call, begin(), moving=True, kept=kept)
-
-        return self._queue(steps(), self._lane, call)
+    def _alike(self, call: Call, begin: Callable[[], MPI.Request], kept: Any) -> Steps:
+        """The steps of a collective call that all ranks make alike."""
+        yield from self._agree(call)
+        yield from self._until(call, begin(), moving=True, kept=kept)
 
     def _in_pieces(
         self,
@@ -131,8 +135,12 @@ class MPICommunicator(Communicator):
 
         Whatever ends that, also an interrupt, leaves MPI the memory that it may still write.
         """
+        test = request.Test
         try:
-            while not request.Test():
+            while True:
+                for _ in _QUESTIONS:
+                    if test():
+                        return
                 yield moving
                 call.check()
         except BaseException:
@@ -165,12 +173,13 @@ class MPICommunicator(Communicator):
     # ---- collective operations -----------------------------------------------------------------
 
     def all_reduce(self, call: Call, tensor: Tensor, reduction: str) -> Task:
-        kind, op = TYPES[_dtype(tensor)], OPS[reduction]
-        memory, count, each = as_bytes(tensor), tensor.numel(), tensor.element_size()
-        if count * each <= 2 * PIECE:
+        element, op, memory = tensor.raw_dtype, OPS[reduction], as_bytes(tensor)
+        kind, each = TYPES[element.name], element.itemsize
+        count = memory.nbytes // each
+        if memory.nbytes <= 2 * PIECE:
             whole = [memory, count, kind]
             return self._collective(
-                call, lambda: self.comm.Iallreduce(MPI.IN_PLACE, whole, op=op), tensor
+                call, lambda: self.comm.Iallreduce(MPI.IN_PLACE, whole, op), tensor
             )
 
         def piece(start: int, end: int) -> MPI.Request:
@@ -315,7 +324,7 @@ class MPICommunicator(Communicator):
 
 
 def _dtype(tensor: Tensor) -> str:
-    return str(tensor.dtype).removeprefix("torch.")
+    return tensor.raw_dtype.name
 
 
 def _harmless(error: DistributedError) -> DistributedError:

@@ -66,5 +66,5 @@ def keep_small_memory() -> None:
 
 def as_bytes(tensor: Tensor) -> MPI.buffer:
     """The memory of a contiguous tensor, which must outlive what is done with it."""
-    count = tensor.numel() * tensor.element_size()
+    count = tensor.nbytes
     return MPI.buffer.fromaddress(tensor.data_ptr() if count else 0, count)
