@@ -191,7 +191,7 @@ def get_rank(group: Any = None) -> int:
     Raises:
         ValueError: if there is no group yet.
     """
-    if not is_available():
+    if not (is_initialized() or is_available()):
         return 0
     found: int = importlib.import_module(f"{_ROOM}.membership").get_rank(group)
     return found
@@ -204,7 +204,7 @@ def get_world_size(group: Any = None) -> int:
     Raises:
         ValueError: if there is no group yet.
     """
-    if not is_available():
+    if not (is_initialized() or is_available()):
         return 1
     found: int = importlib.import_module(f"{_ROOM}.membership").get_world_size(group)
     return found

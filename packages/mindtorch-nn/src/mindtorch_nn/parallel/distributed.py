@@ -6,7 +6,7 @@ import inspect
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, Final
 
 import mindtorch_core as torch
@@ -236,6 +236,11 @@ class DistributedDataParallel(Module, Joinable):
         named = self.module.named_parameters()
         return [p for name, p in named if name not in self.parameters_to_ignore]
 
+    @cached_property
+    def _all_inside(self) -> list[Module]:
+        """The modules, which take longer to walk through than to ask for buffers in each step."""
+        return [*self.module.modules()]
+
     def _shared_buffers(self) -> list[Tensor]:
         """The buffers that all copies have alike."""
         named = self.module.named_buffers()
@@ -404,7 +409,7 @@ class DistributedDataParallel(Module, Joinable):
 
     def _count(self, steps: Any) -> None:
         """Take this process's share in means from the work that counts who makes this step."""
-        size = torch.distributed.get_world_size(self.process_group)
+        size = self.process_group.size()
         if steps is not None and not self._divide_by_initial_world_size:
             steps.wait()
             size = steps.result()[0].item()
@@ -413,6 +418,8 @@ class DistributedDataParallel(Module, Joinable):
     def _share_buffers(self, *, makes_step: bool) -> None:
         """Have the buffers of one rank: of rank 0, or in a block of one that makes this step."""
         if not (self.require_forward_param_sync and self.forward_sync_buffers):
+            return
+        if not any(module._buffers for module in self._all_inside):
             return
         if buffers := self._shared_buffers():
             self._share(buffers, self._agreed(makes_step) if self._join_config.enable else 0)

@@ -149,8 +149,12 @@ class Reducer:
         bucket = self._bucket_of[number]
         if number not in bucket.waiting:
             raise RuntimeError(_TWICE.format(number=number))
-        with torch.no_grad():
-            bucket.take(number, self.share if self._hook is None else 1)
+        share = self.share if self._hook is None else 1
+        if torch.is_grad_enabled():  # a backward that is recorded
+            with torch.no_grad():
+                bucket.take(number, share)
+        else:
+            bucket.take(number, share)
         self._go_on()
 
     def _go_on(self) -> None:
