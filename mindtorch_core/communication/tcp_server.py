@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import json
+import os
 import selectors
 import socket
 import struct
@@ -55,9 +57,12 @@ class Server:
             try:
                 self._socket = socket.create_server(("", port), backlog=2048)
             except OSError as error:
+                number = error.errno or 0
+                said = os.strerror(number)
                 raise DistNetworkError(
                     f"The server socket has failed to listen on any local network address. port: {port}, "
-                    f"{error}"
+                    f"useIpv6: false, code: {-number}, name: {errno.errorcode.get(number, 'unknown')}, "
+                    f"message: {said[:1].lower()}{said[1:]}"
                 ) from error
         self._socket.setblocking(False)
         self.port: int = self._socket.getsockname()[1]

@@ -61,6 +61,7 @@ class TCPStore(Store):
         DistNetworkError: if the server cannot be reached, or the port is taken.
         DistStoreError: if not all processes come in time.
         ValueError: for a world size of 0.
+        TypeError: for what is no port.
     """
 
     def __init__(
@@ -78,6 +79,7 @@ class TCPStore(Store):
         super().__init__()
         if world_size == 0:
             raise ValueError("TCPStore world size cannot be 0: give None where it is not known")
+        _check_port(port)
         self._timeout = timeout
         self.host, self.libuvBackend = host_name, use_libuv
         self._server: Server | None = None
@@ -304,3 +306,16 @@ def _exactly(connection: socket.socket, count: int) -> bytes:
         parts.append(part)
         count -= len(part)
     return b"".join(parts)
+
+
+def _check_port(port: Any) -> None:
+    """Refuse what is no port.
+
+    Raises:
+        TypeError: as PyTorch does.
+    """
+    if not hasattr(port, "__index__") or not 0 <= index(port) < 1 << 16:
+        raise TypeError(
+            "__init__(): incompatible constructor arguments: port must be a whole number from 0 to 65535, "
+            f"got {port!r}"
+        )

@@ -320,3 +320,25 @@ def test_a_store_shows_its_sockets():
         repr(served),
     )
     assert repr(served.clone()) == "TCPStore(client=<nullptr>, server=<nullptr>)"
+
+
+def refused_ports(dist):
+    """What is said of ports that no store can be served at: one in use, and numbers that are none."""
+    said = []
+    with socket.create_server(("", 0)) as taken:
+        used = taken.getsockname()[1]
+        for port in (used, -1, 65_536, "29500"):
+            with pytest.raises((RuntimeError, TypeError)) as caught:
+                dist.TCPStore("127.0.0.1", port, 1, is_master=True, timeout=timedelta(seconds=5))
+            text = str(caught.value).replace(f"port: {used}", "port")
+            said.append((caught.type.__name__, text.partition(" arguments")[0]))
+    return said
+
+
+def test_ports_that_are_in_use_or_none_are_refused_as_by_pytorch():
+    pytest.importorskip("torch")
+    import torch.distributed as theirs
+
+    mine = refused_ports(dist)
+    assert mine == refused_ports(theirs)
+    assert [kind for kind, _ in mine] == ["DistNetworkError", *["TypeError"] * 3]
