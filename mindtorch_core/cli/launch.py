@@ -24,6 +24,7 @@ from .logs import NO_LOGS, Logs
 from .outputs import Output
 from .rank import ERRORS, GRACE, end_with_parent, has_gone, note_end
 from .replacements import Replacements
+from .standstill import Standstill
 
 __all__ = ["launch"]
 
@@ -53,7 +54,8 @@ def launch(
         restarts: how often all begin again after a failure, or one is replaced.
         elastic: whether a process that dies is replaced, if the MPI can do it.
         labelled: whether lines begin with the rank.
-        grace: how long the others may take to end by themselves after a failure, in seconds.
+        grace: how long the others may take to end by themselves after a failure, and how long one that a
+            signal has stopped may stand still when all others have ended, in seconds.
         logs: where their lines go.
     """
     if elastic and not replaces():
@@ -161,6 +163,7 @@ class _Attempt:
     def _await(self, started: list[subprocess.Popen[bytes]]) -> None:
         """Wait until all have ended; after a failure that nobody is replaced for, not for long."""
         limit = float("inf")
+        standstill = Standstill(self._folder, self._count, self._grace)
         while any(each.poll() is None for each in started):
             time.sleep(_PAUSE)
             endings = self._endings()
@@ -170,6 +173,11 @@ class _Attempt:
                 if failed and not refused:
                     continue
                 limit = time.monotonic() + (self._grace if failed else 0)
+            for rank, process in standstill.end(endings).items():
+                _say(
+                    f"rank {rank} (process {process}) is stopped by a signal, and all others have ended: "
+                    "it is ended, too; `kill -CONT PROCESS` lets one go on"
+                )
             if not failed:
                 for output in self._outputs:
                     output.show_if_old()

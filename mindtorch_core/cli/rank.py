@@ -1,8 +1,9 @@
 """What `mindtorch run -n` starts as each process: it says who the program is, and how that ended.
 
 It is run by its path and imports nothing of mindtorch: ``python rank.py FOLDER COMMAND...``. Output goes
-into the pipes ``FOLDER/<rank>.out`` and ``.err``, the exit status into ``FOLDER/<rank>.end``. Where other
-ranks start it in place of one that has died, it is told which, and how often that has happened:
+into the pipes ``FOLDER/<rank>.out`` and ``.err``, the program's process into ``FOLDER/<rank>.pid``, its exit
+status into ``FOLDER/<rank>.end``; ``FOLDER/<rank>.over`` is there when the program has come to its end. Where
+other ranks start it in place of one that has died, it is told which, and how often that has happened:
 ``python rank.py --instead=RANK/GENERATION FOLDER COMMAND...``.
 """
 
@@ -27,6 +28,7 @@ _LOCAL = ("OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "LOCAL_RANK")
 _END_WITH_PARENT = 1  # prctl's PR_SET_PDEATHSIG
 _PRCTL = getattr(ctypes.CDLL(None), "prctl", None)  # Linux; looked up before anything forks
 GRACE = "MINDTORCH_RUN_GRACE"
+OVER = "MINDTORCH_RUN_OVER"
 ERRORS = "TORCHELASTIC_ERROR_FILE"  # `launch` says the folder; each rank has a file there
 # Written into the pipes when the process has ended: what comes before it is all that it has said.
 ENDED = "\0the process has ended\0\n"
@@ -47,6 +49,7 @@ def main(folder: Path, command: list[str], instead: str = "") -> int:
         rank = next(env[name] for name in _RANKS if name in env)
         local = next((env[name] for name in _LOCAL if name in env), rank)
     env |= {"RANK": rank, "ROLE_RANK": rank, "LOCAL_RANK": local}
+    env[OVER] = str(folder / f"{rank}.over")
     env[ERRORS] = str(Path(env.get(ERRORS, folder)) / rank / "error.json")
     _stay(folder, rank)
     for number, name in ((1, "out"), (2, "err")):
@@ -63,6 +66,7 @@ def main(folder: Path, command: list[str], instead: str = "") -> int:
         close_fds=False,  # MPICH's launcher speaks through one
         preexec_fn=lambda: end_with_parent(signal.SIGKILL),
     )
+    (folder / f"{rank}.pid").write_text(str(child.pid), encoding="ascii")
 
     def end() -> None:
         # MPICH's launcher outlives the command while one of its processes does.

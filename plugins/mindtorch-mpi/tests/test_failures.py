@@ -73,6 +73,16 @@ def test_a_rank_that_ends_too_early_is_named_and_not_who_waits_for_it(ranks, tmp
     assert "failed first" not in done.stderr
 
 
+def test_a_rank_that_is_stopped_ends_when_the_others_have(ranks, tmp_path):
+    done = ranks(2, "ends.py", "stopped", tmp_path, grace=1)
+    assert done.returncode == 137, done.stderr
+    pid = int((tmp_path / "pid").read_text())
+    assert (
+        f"rank 1 (process {pid}) is stopped by a signal, and all others have ended" in done.stderr
+    )
+    assert is_gone(pid)
+
+
 @pytest.mark.parametrize("what", ["all_reduce", "recv"])
 def test_memory_of_a_call_that_is_interrupted_stays_mpis(ranks, what):
     done = ranks(2, "interrupted.py", what)

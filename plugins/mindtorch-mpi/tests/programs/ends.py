@@ -29,9 +29,14 @@ if dist.get_rank() == 1:
         sys.exit(7)
     if mode == "too early":
         os._exit(0)
+    if mode == "stopped":
+        tell("pid")
+        os.kill(os.getpid(), signal.SIGSTOP)
     while not Path(folder, "pid").exists():
         time.sleep(0.01)
     raise KeyError("mine")
+if mode == "stopped":
+    sys.exit()
 tell("pid")
 if mode == "busy":
     time.sleep(50)
