@@ -6,6 +6,7 @@ Names and bases are PyTorch's, but for `DistributedError`::
     └── DistError
         ├── DistBackendError        an engine, or a rank, failed
         │   └── DistributedError    a call that ranks make together: who, what, which call
+        │       └── RecordedCallError    the same of one that a pipeline has launched; also a PipelineError
         ├── DistNetworkError        no connection to the store
         └── DistStoreError          a key of the store did not come in time
             └── QueueEmptyError     nothing is in a queue of the store that is not waited for
@@ -14,6 +15,9 @@ Names and bases are PyTorch's, but for `DistributedError`::
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
+
+from ..values.errors import PipelineError
 
 __all__ = [
     "DistBackendError",
@@ -22,6 +26,7 @@ __all__ = [
     "DistStoreError",
     "DistributedError",
     "QueueEmptyError",
+    "RecordedCallError",
 ]
 
 
@@ -76,6 +81,43 @@ class DistributedError(DistBackendError):
 
     def __reduce__(self) -> tuple[object, ...]:
         return _again, (type(self), str(self), self.rank, self.op, self.number, self.by_rank)
+
+    def in_pipeline(self, message: str, *, op: str, location: str) -> RecordedCallError:
+        """What a pipeline raises that has launched the call.
+
+        Args:
+            message: names op and line.
+            op: qualified name of the op that was recorded.
+            location: where it was.
+        """
+        return RecordedCallError(message, self, location)
+
+
+class RecordedCallError(PipelineError, DistributedError):
+    """A call of ranks failed when a pipeline launched it: ``except`` around a block catches it as either.
+
+    Args:
+        message: names op and line.
+        cause: what went wrong, which says the attributes of `DistributedError`.
+        location: ``file:line`` of the user's code that recorded it.
+    """
+
+    def __init__(self, message: str, cause: DistributedError, location: str) -> None:
+        RuntimeError.__init__(self, message)
+        self.location = location
+        self.rank = cause.rank
+        self.op = cause.op
+        self.number = cause.number
+        self.by_rank = cause.by_rank
+
+    def __reduce__(self) -> tuple[object, ...]:
+        facts = self.rank, self.op, self.number, self.by_rank
+        return _recorded_again, (str(self), self.location, *facts)
+
+
+def _recorded_again(text: str, location: str, *facts: Any) -> RecordedCallError:
+    """The same of one that a pipeline had launched."""
+    return RecordedCallError(text, _again(DistributedError, "", *facts), location)
 
 
 def _again(

@@ -11,6 +11,7 @@ from contextvars import ContextVar
 from datetime import timedelta
 from typing import Any, Final, NamedTuple
 
+from ..deferred import launch
 from ..values.user_warnings import warn_user
 from .calls import Call, Place
 from .engine import Communicator, Engine
@@ -326,14 +327,21 @@ BEHALF: Final[ContextVar[str | Place]] = ContextVar("BEHALF", default="")
 
 
 def place() -> str | Place:
-    """Where the code outside is calling: called by what only modules of ours call."""
+    """Where the code outside is calling, or has recorded the op that calls now.
+
+    It is for functions that modules of ours alone call.
+    """
     frame = sys._getframe(2)
     while (outer := frame.f_back) is not None:
         name = frame.f_globals.get("__name__", "")
         if name not in _PASSED:
-            if not name.startswith("mindtorch"):
+            if name == launch.__name__:
+                if (recorded := launch.recorded_by(frame)) is not None:
+                    return recorded
+            elif not name.startswith("mindtorch"):
                 break
-            _PASSED.add(name)
+            else:
+                _PASSED.add(name)
         frame = outer
     else:
         if behalf := BEHALF.get():

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import weakref
+from collections.abc import Callable
 from types import CodeType
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from ..dispatch.calls.failures import out_of_memory, say_as_called
 from ..dispatch.registry import registry
@@ -29,22 +30,19 @@ class Failed:
     one exists the Pipeline key is in every call, so that each op that is given the value asks here.
     """
 
-    __slots__ = ("__weakref__", "_cause", "_claim", "_location", "_op", "_text")
+    __slots__ = ("__weakref__", "_cause", "_claim", "_error")
 
     through_backward: Final = False
 
     def __init__(self, error: PipelineError) -> None:
-        self._text = str(error)
-        self._op = error.op
-        self._location = error.location
+        self._error = _without_traceback(error)
         self._cause = _without_traceback(error.__cause__)
         self._claim = claim_key()
         FAILURES.add(weakref.ref(self, FAILURES.discard))
 
     def flush_for(self, storage: Any) -> None:
         """Raise the error that prevented the value."""
-        cause = _without_traceback(self._cause)
-        raise PipelineError(self._text, op=self._op, location=self._location) from cause
+        raise _without_traceback(self._error) from _without_traceback(self._cause)
 
     def remember(self, t: Any) -> None:
         """Do nothing for another tensor over the memory: it has no value either."""
@@ -54,10 +52,13 @@ class Failed:
         self.flush_for(None)
 
 
-def _without_traceback(error: BaseException | None) -> BaseException | None:
+E = TypeVar("E", bound=BaseException | None)
+
+
+def _without_traceback(error: E) -> E | RuntimeError:
     """Another exception that says the same, but not where."""
     if error is None:
-        return None
+        return error
     try:
         twin = type(error).__new__(type(error), *error.args)
         twin.__dict__.update(error.__dict__)
@@ -133,10 +134,8 @@ def error_from(
     if operands is not None:
         inputs = ", ".join(f"{show(shape)} {d}" for shape, d in operands)
         text += f"\n  inputs: {inputs or 'none'}"
-    error = PipelineError(
-        text,
-        op=name,
-        location=location,
-    )
+    # What programs wait for by its type says of which further type it is when a pipeline raises it.
+    kind: Callable[..., PipelineError] = getattr(cause, "in_pipeline", PipelineError)
+    error = kind(text, op=name, location=location)
     error.__cause__ = cause
     return error

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable, Sequence
+from types import CodeType, FrameType
 from typing import TYPE_CHECKING, Any, Final
 
 from ..dispatch.keys import ADINPLACE, AUTOGRAD, MASKS, DispatchKey, with_masks
@@ -31,7 +32,7 @@ from .unseen import held_outside
 if TYPE_CHECKING:
     from .replay.retold import Retold
 
-__all__ = ["Launch"]
+__all__ = ["Launch", "recorded_by"]
 
 # Keys that the ops which kernels call during a launch must not meet: all of it was seen already.
 _HIDDEN: Final = int(
@@ -468,3 +469,9 @@ def _ready(t: Tensor) -> None:
             f"an operand has no value yet: the plan of {backend_of(t._device.type)} launches this op before "
             f"the one that makes it, or has left that out"
         )
+
+
+def recorded_by(frame: FrameType) -> tuple[CodeType, int] | None:
+    """Where the op was recorded that a frame of this module launches; None if it launches none."""
+    entry = frame.f_locals.get("entry") if frame.f_code is Launch._one.__code__ else None
+    return None if entry is None else (entry.code, entry.instruction)

@@ -4,6 +4,7 @@ Results are those of eager calls. Rank 1 makes another call, or dies in the way 
 """
 
 import os
+import pickle
 import signal
 import sys
 import time
@@ -26,27 +27,45 @@ def step(x):
     return ops.all_gather_into_tensor(y, size, name)
 
 
+LINE = step.__code__.co_firstlineno + 1  # of the first call
+
+
 def block(x):
     with torch.pipeline():
         y = step(x)
     return y.cpu()
 
 
+def facts(error):
+    """What an error says beside its text."""
+    names = ("rank", "op", "number", "by_rank", "location")
+    return {name: getattr(error, name) for name in names}
+
+
 def heard(call):
-    """The error that a call raises, of itself or as the cause of the pipeline's."""
+    """The error that a call raises, of itself or by the pipeline: one is caught as the other."""
     began = time.monotonic()
-    try:
+    with pytest.raises(dist.DistributedError) as caught:
         call(torch.ones(3, device=device))
-    except (dist.DistributedError, torch.PipelineError) as error:
-        assert time.monotonic() - began < 30
-        found = error if isinstance(error, dist.DistributedError) else error.__cause__
-        assert isinstance(found, dist.DistributedError)
-        assert (found.rank, found.op) == (1, "all_reduce"), found
-        assert "calls_in_blocks.py:" in found.by_rank[rank], found
-        return found
-    raise AssertionError("nothing was raised")
+    found = caught.value
+    assert time.monotonic() - began < 30
+    if isinstance(found, torch.PipelineError):
+        assert isinstance(found.__cause__, dist.DistributedError)
+        again = pickle.loads(pickle.dumps(found))
+        assert (type(again), vars(again)) == (type(found), facts(found))
+    assert (found.rank, found.op) == (1, "all_reduce"), found
+    assert "calls_in_blocks.py:" in found.by_rank[rank], found
+    return found
 
 
+if mode == "mismatch":  # also the others are told where the op was recorded
+    if rank == 1:
+        with pytest.raises(dist.DistributedError) as caught:
+            dist.all_reduce(torch.ones(2, device=device))
+        said = caught.value.by_rank
+    else:
+        said = heard(block).by_rank
+    assert f"calls_in_blocks.py:{LINE}" in said[0]
 captured = torch.pipeline.capture(step)
 for how, call in {"block": block, "captured": captured}.items():
     for number in range(4):
