@@ -5,6 +5,7 @@ import pytest
 import mindtorch_core as torch
 from mindtorch_core import distributed as dist
 from mindtorch_core import nn
+from mindtorch_core.distributed._composable import replicate
 from mindtorch_core.distributed.algorithms.ddp_comm_hooks import default_hooks, powerSGD_hook
 
 dist.init_process_group("mpi")
@@ -243,6 +244,12 @@ step(alone, *data[0])
 for own, expected in zip(model.parameters(), alone.parameters(), strict=True):
     assert own.grad.dtype is torch.float32
     close(own.grad, expected.grad, rtol=0.02, atol=0.01)
+in_place, seen = network(), []
+in_place[0].register_forward_hook(lambda layer, inputs, output: seen.append(output.dtype))
+step(replicate(in_place, mixed_precision=precision), *mine[0])
+assert seen == [torch.bfloat16]
+for own, expected in zip(in_place.parameters(), model.parameters(), strict=True):
+    close(own.grad, expected.grad, rtol=0, atol=0)
 
 # Buffers are rank 0's; a synchronized normalization sees all batches.
 model = network(nn.BatchNorm1d(16))

@@ -14,6 +14,7 @@ from mindtorch_core.utils.checkpoint import checkpoint as recomputed
 
 from ..modules.module import Module
 from .distributed import DistributedDataParallel
+from .mixed_precision import Narrowed
 
 __all__ = ["DDP", "checkpoint", "contract", "replicate"]
 
@@ -125,21 +126,24 @@ def replicate(
     Returns:
         The module.
 
-    Raises:
-        NotImplementedError: for ``mixed_precision``, which the wrapper has.
     """
-    if kwargs.get("mixed_precision") is not None:
-        raise NotImplementedError("replicate has no mixed_precision: use DistributedDataParallel")
-    ignored = {id(p) for each in ignored_modules or () for p in each.parameters()}
-    names = [name for name, p in module.named_parameters() if id(p) in ignored]
-    names += [name for name, _ in module.named_buffers()]
+    inside = [each for one in ignored_modules or () for each in (*one.parameters(), *one.buffers())]
+    ignored = {id(each) for each in inside}
+    own = [
+        name
+        for name, each in (*module.named_parameters(), *module.named_buffers())
+        if id(each) in ignored
+    ]
+    names = {*own, *(name for name, _ in module.named_buffers())}
     DistributedDataParallel._set_params_and_buffers_to_ignore_for_model(module, names)
     parallel = DistributedDataParallel(module, **kwargs)
+    if narrowed := Narrowed.of(module, kwargs.get("mixed_precision"), own):
+        module.forward = partial(narrowed.around, module.forward)
     replicate.state(module).parallel = parallel  # type: ignore[attr-defined]
     module.register_forward_pre_hook(lambda *_: parallel._begin(), prepend=True)
     module.register_forward_hook(lambda module, inputs, outputs: parallel._end(outputs))
-    own = type(module)
-    module.__class__ = type(f"DDP{own.__name__}", (DDP, own), {})
+    kind = type(module)
+    module.__class__ = type(f"DDP{kind.__name__}", (DDP, kind), {})
     return module
 
 

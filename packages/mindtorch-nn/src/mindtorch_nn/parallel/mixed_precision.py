@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Self
@@ -72,13 +72,17 @@ class Narrowed:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """What the module makes of its arguments."""
+        return self.around(self._module, *args, **kwargs)
+
+    def around(self, call: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
+        """What a function makes of the arguments that calls the module, or its forward."""
         if self._dtype is None:
-            return self._module(*args, **kwargs)
+            return call(*args, **kwargs)
         args, kwargs = cast((args, kwargs), self._dtype)
         token = AGAIN.set(self._shown)
         try:
             with self._shown():
-                return self._module(*args, **kwargs)
+                return call(*args, **kwargs)
         finally:
             AGAIN.reset(token)
 
