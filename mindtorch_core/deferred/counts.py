@@ -8,6 +8,7 @@ from types import CodeType
 from typing import Any, Final
 
 from .frames import user_line
+from .observers import BROKEN_OFF
 from .trace import Plan, location_of
 
 __all__ = ["Counts"]
@@ -72,6 +73,8 @@ class Counts:
 
     def break_off(self, reason: str) -> None:
         """Count an op that was not deferred, or a look at a value that left the rest for later."""
+        for tell in BROKEN_OFF:
+            tell(reason)
         self.breaks = {**self.breaks, reason: self.breaks.get(reason, 0) + 1}
 
     def plan(self, plan: Plan) -> None:

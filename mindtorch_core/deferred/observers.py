@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from .pictures.graph import Graph
     from .trace import Entry
 
-__all__ = ["ASIDES", "BESIDE", "PICTURES", "TRACING", "Observer", "note_work"]
+__all__ = ["ASIDES", "BESIDE", "BROKEN_OFF", "PICTURES", "TRACING", "Observer", "note_work"]
 
 
 class Observer(Protocol):
@@ -57,6 +57,8 @@ PICTURES: Final = _Pictures()
 TRACING: Final[list[Callable[[], Observer]]] = []
 # Whom backends tell what they did beside ops.
 ASIDES: Final[list[Callable[[str, float, float, str], None]]] = []
+# Who is told why a pipeline is broken off: an op that cannot be deferred, or a look at a value.
+BROKEN_OFF: Final[list[Callable[[str], None]]] = []
 # Who is told of blocks that begin, and of ops of threads that have none while others have.
 BESIDE: Final[list[Callable[[str], None]]] = []
 

@@ -23,6 +23,7 @@ from ..tensors.autograd_state import BORN, GRADS_USED
 from ..tensors.storage import BEFORE_LOOK, Storage
 from ..tensors.tensor import Tensor
 from ..values.devices import concrete
+from ..values.dtypes import dtype
 from .captured_grads import Touched
 from .captured_step import Constant
 
@@ -97,7 +98,7 @@ class Recorder(Pipeline):
                 self.returns_to_position = not self.moved or _position() == position
                 self.others_draw = " and ".join(n for n, at in drawn.items() if now.get(n) != at)
 
-    def _look(self, storage: Storage) -> None:
+    def _look(self, storage: Storage, kind: dtype | None) -> None:
         if get_ident() == self._own and not any(
             memory_of(c.tensor) is storage.root for c in self.constants
         ):

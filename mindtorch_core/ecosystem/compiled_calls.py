@@ -19,7 +19,7 @@ from ..values.errors import PipelineError
 from .compiled_handlers import catches
 from .compiled_looks import Looks
 from .compiled_stances import DEFAULT, STANCE, Called
-from .compiler_errors import Unsupported
+from .compiler_errors import Unsupported, UserError
 from .compiler_settings import COUNTERS
 
 __all__ = ["CALLS", "compiled_call", "generation", "refuse_in_fullgraph", "reset"]
@@ -164,8 +164,11 @@ def _block(
             raise
         cause.add_note(f"{error.op} was called at {error.location}")
         raise cause from None
-    if looks is not None and watched is not None and (lines := looks.ends_of_graphs(watched)):
-        raise Unsupported(
+    lines, numbers = (
+        ([], False) if looks is None or watched is None else looks.ends_of_graphs(watched)
+    )
+    if lines:
+        raise (UserError if numbers else Unsupported)(
             f"torch.compile(fullgraph=True): {getattr(fn, '__qualname__', fn)} cannot be one graph, "
             f"as it looks at values before its end: {', '.join(lines)}"
         )

@@ -3,39 +3,42 @@
 from __future__ import annotations
 
 import builtins
-import dis
+import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from threading import get_ident
-from types import CodeType
+from types import FrameType
 from typing import Any, Final
 
 from ..deferred import Pipeline
 from ..deferred.context import END_OF_BLOCK
-from ..deferred.frames import request, user_line
+from ..deferred.frames import INSIDE, request, user_line
+from ..deferred.observers import BROKEN_OFF
 from ..deferred.trace import location_of
 from ..tensors.storage import BEFORE_LOOK, Storage
+from ..values.dtypes import INTEGER, dtype
 from ..values.forks import fork_safe
 from ..values.interrupts import leaving
+from .compiled_flow import Look, returned
+from .compiled_marks import NOTHING, Entry, GraphEnds, Mark
+from .compiled_rules import known
 
 __all__ = ["Looks"]
-
-Place = tuple[str, CodeType, int]
 
 # Looks that end a graph whatever comes of them, as `Pipeline.stats` has them.
 _ENDS: Final = frozenset({
     "allclose()", "backward()", "deepcopy()", "equal()", "grad()", "is_nonzero()", "pickling", "repr()",
-    "tolist()",
 })  # fmt: skip
-_LOOKS: Final = frozenset({"bool()", "contains()", "float()", "int()", "item()"})
-# Instructions of the rest of an expression.
-_WITHIN: Final = (
-    "BINARY", "CACHE", "CALL", "COMPARE", "CONTAINS", "COPY", "LOAD", "PRECALL", "PUSH", "TO_BOOL", "UNARY",
-)  # fmt: skip
-_SILENT: Final = frozenset({"CACHE", "TO_BOOL"})
-_ASKING_TYPES: Final = frozenset({"callable", "hasattr", "isinstance", "type"})
-_CHOOSING: Final = frozenset({"all", "any"})  # of Python's functions: they go on by each truth
-_INTO_OBJECTS: Final = frozenset({"STORE_ATTR", "STORE_SLICE", "STORE_SUBSCR"})
+# Those of one number; of PyTorch's only a bool is no number that is computed with.
+_NUMBERS: Final = frozenset({
+    "complex()", "contains()", "float()", "format()", "index()", "int()", "item()", "size", "tolist()",
+})  # fmt: skip
+_LOOKS: Final = _NUMBERS | {"bool()"}
+# Why an op cannot be deferred that gives a tensor whose size depends on values.
+_SIZED: Final = "shape depends on data"
+_KEPT: Final = 256
+# Whether a look ends a graph, by what has looked and the instructions that led there.
+_ENDED: Final[dict[tuple[Any, ...], bool]] = {}
 _LOCK: Final = fork_safe(threading.RLock())
 _ACTIVE: Final[list[Any]] = []
 _PRINT: Final[list[Callable[..., None]]] = [print]
@@ -51,16 +54,20 @@ class Looks:
     def __init__(self, refuse: Callable[[str], None]) -> None:
         self.refuse = refuse
         self.thread = get_ident()
-        self._places: list[Place] = []
+        self._places: dict[tuple[str, str], None] = {}
+        self._outermost: FrameType | None = None
 
     def __enter__(self) -> None:
+        self._outermost = sys._getframe(1)
         BEFORE_LOOK.append(self._look)
+        BROKEN_OFF.append(self._break)
         with _LOCK:
             if not _ACTIVE:
                 _PRINT[0], builtins.print = builtins.print, _printing
             _ACTIVE.append(self)
 
     def _leave(self) -> None:
+        self._outermost = None
         with _LOCK:
             if self in _ACTIVE:
                 _ACTIVE.remove(self)
@@ -68,28 +75,51 @@ class Looks:
                 builtins.print = _PRINT[0]
         if self._look in BEFORE_LOOK:
             BEFORE_LOOK.remove(self._look)
+        if self._break in BROKEN_OFF:
+            BROKEN_OFF.remove(self._break)
 
     __exit__ = leaving(_leave)
 
-    def _look(self, storage: Storage) -> None:
-        if get_ident() == self.thread:
-            self._places.append((request(), *user_line(2)))
+    def _look(self, storage: Storage, kind: dtype | None) -> None:
+        if get_ident() != self.thread:
+            return
+        reason = request()
+        if reason == "tolist()" and (kind is None or kind.category != INTEGER):
+            ends = True
+        else:
+            ends = reason in _ENDS or (reason in _LOOKS and _ends(reason, self._callers()))
+        if ends:
+            self._places[reason, location_of(*user_line(2))] = None
 
-    def ends_of_graphs(self, pipe: Pipeline) -> list[str]:
+    def _break(self, reason: str) -> None:
+        if get_ident() == self.thread and reason.endswith(_SIZED) and _ends("", self._callers()):
+            self._places["size", location_of(*user_line(2))] = None
+
+    def _callers(self) -> list[FrameType]:
+        """The frames of the program within the call, the last one first."""
+        found, frame = [], sys._getframe(2)
+        while frame is not self._outermost and frame.f_back is not None:
+            if not INSIDE[frame.f_globals.get("__name__")]:
+                found.append(frame)
+            frame = frame.f_back
+        return found
+
+    def ends_of_graphs(self, pipe: Pipeline) -> tuple[list[str], bool]:
         """The lines that end a graph of PyTorch's, too: numbers and sizes in it may depend on data.
 
         Args:
             pipe: the block of the call.
+
+        Returns:
+            Also whether all of them do because of numbers or sizes.
         """
-        if not self._places and pipe.counts.only(END_OF_BLOCK):
-            return []
-        pipe.stats()  # counts them
-        found = {
-            f"{reason} at {location_of(code, instruction)}": None
-            for reason, code, instruction in [*pipe.counts.counted, *self._places]
-            if reason in _ENDS or (reason in _LOOKS and _decides(code, instruction))
-        }
-        return [*found]
+        if self._places or not pipe.counts.only(END_OF_BLOCK):
+            pipe.stats()  # counts them
+            for reason, code, instruction in pipe.counts.counted:
+                if reason in _ENDS:
+                    self._places[reason, location_of(code, instruction)] = None
+        numbers = all(reason in _NUMBERS for reason, _ in self._places)
+        return [f"{reason} at {line}" for reason, line in self._places], numbers
 
 
 def _printing(*args: Any, **kwargs: Any) -> None:
@@ -100,75 +130,36 @@ def _printing(*args: Any, **kwargs: Any) -> None:
     _PRINT[0](*args, **kwargs)
 
 
-def _decides(code: CodeType, instruction: int) -> bool:
-    """Whether what an instruction looked at decides on the way through a function, as far as this tells.
+def _ends(reason: str, frames: list[FrameType]) -> bool:
+    """Whether what was looked at ends a graph, by what a function and its callers do with it.
 
-    That is in the same expression, or in those in which a variable with the value comes, as long as it
-    has that: a branch, the times of a loop, the key of a dict; an ``assert`` is none.
+    Args:
+        reason: what has looked; empty for an op whose result has a size that depends on values.
+        frames: the function's and its callers'.
     """
-    steps = [*dis.get_instructions(code)]
-    waiting, seen = [instruction], set[int]()
-    while waiting:
-        at = waiting.pop()
-        if at in seen:
-            continue
-        seen.add(at)
-        start = next((n for n, step in enumerate(steps) if step.offset >= at), None)
-        if start is None:
-            continue
-        end = next(
-            (n for n in range(start, len(steps)) if not steps[n].opname.startswith(_WITHIN)), None
-        )
-        if end is None:
-            continue
-        if _ends_graph(steps, start, end):
+    key = (reason, *[(f.f_code, f.f_lasti) for f in frames])
+    found = _ENDED.get(key)
+    if found is None:
+        if len(_ENDED) >= _KEPT:
+            _ENDED.clear()
+        found = _ENDED[key] = _followed(reason, frames)
+    return found
+
+
+def _followed(reason: str, frames: list[FrameType]) -> bool:
+    result = NOTHING if reason else Entry(Mark.SIZED)
+    for frame in frames:
+        code, there = frame.f_code, frame.f_locals
+        names = {
+            name: known(there[name])
+            for name in (*code.co_varnames[: code.co_argcount], *code.co_freevars)
+            if name in there
+        }
+        try:
+            result = returned(code, Look(frame.f_lasti, reason, result), names, frame.f_globals)
+        except GraphEnds:
             return True
-        if steps[end].opname.startswith("STORE_") and steps[end].opname not in _INTO_OBJECTS:
-            waiting += _loads(steps, end)
+        if not result.is_tainted:
+            break
+        reason = ""
     return False
-
-
-def _ends_graph(steps: list[dis.Instruction], start: int, end: int) -> bool:
-    """Whether an expression with a value of a tensor, up to one of the steps, ends a graph."""
-    if any(_calls(steps, steps[n], _CHOOSING) for n in range(start, end)):
-        return True
-    last = steps[end]
-    if last.opname == "GET_ITER":
-        return end > 1 and _calls(steps, steps[end - 1], frozenset({"range"}))
-    if "JUMP" not in last.opname or "IF" not in last.opname or "NONE" in last.opname:
-        return False
-    asked = next(s for s in reversed(steps[:end]) if s.opname not in _SILENT)
-    if _calls(steps, asked, _ASKING_TYPES):
-        return False
-    after = next((step for step in steps[end + 1 :] if step.opname != "NOT_TAKEN"), last)
-    return "AssertionError" not in (after.argrepr, after.argval) and "ASSERTION" not in after.opname
-
-
-def _loads(steps: list[dis.Instruction], stored: int) -> Iterator[int]:
-    """The offsets at which a variable is loaded that a step has stored, until it is stored again."""
-    name, *more = _names(steps[stored])
-    if more:  # stored, and another one loaded, by one instruction
-        return
-    for step in steps[stored + 1 :]:
-        if step.opname.startswith("STORE_") and name in _names(step)[:1]:
-            return
-        if step.opname.startswith("LOAD_") and name in _names(step):
-            yield step.offset
-
-
-def _names(step: dis.Instruction) -> tuple[Any, ...]:
-    return step.argval if isinstance(step.argval, tuple) else (step.argval,)
-
-
-def _calls(steps: list[dis.Instruction], step: dis.Instruction, names: frozenset[str]) -> bool:
-    """Whether a step calls a function of one of these names."""
-    callee = _start(step) if step.opname.startswith("CALL") else None
-    return callee is not None and any(
-        s.argval in names and s.opname.startswith("LOAD") and _start(s) == callee for s in steps
-    )
-
-
-def _start(step: dis.Instruction) -> tuple[int | None, int] | None:
-    """Where the expression of an instruction starts in its file, a call's with the name of what is called."""
-    at = step.positions
-    return None if at is None or at.col_offset is None else (at.lineno, at.col_offset)

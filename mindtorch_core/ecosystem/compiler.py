@@ -68,10 +68,11 @@ def compile(  # the name is PyTorch's
     Args:
         model: a function, a module or a class; without one, this is a decorator.
         fullgraph: raise `torch._dynamo.exc.Unsupported`, a `RuntimeError`, where one graph is not enough:
-            if values decide on a branch or on the times of a loop, also by a variable of the function that
-            has one, or `allclose`, `equal`, `any`, `tolist`, `repr`, `print`, a copy or a backward pass, or
-            a call of a function with `disable` or the like stands before the end of the call. Numbers that
-            are computed with or kept, and sizes, may depend on values.
+            if values decide on a branch, on the times of a loop, on an index of a list or a key of a dict,
+            on a text or an order, also by variables, attributes or functions that they go through, or
+            `allclose`, `equal`, `any`, `repr`, `print`, a copy or a backward pass, or a call of a function
+            with `disable` or the like stands before the end of the call. Numbers that are computed with or
+            kept, `tolist` of integers, and sizes, may depend on values.
         dynamic: a bool or None; sizes are never assumed.
         backend: ``inductor``, ``eager``, ``aot_eager`` or ``cudagraphs``, which mean the same here; by
             default what `set_default_backend` said. Or a function of your own, or the name of one that

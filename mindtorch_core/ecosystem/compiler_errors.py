@@ -10,6 +10,7 @@ __all__ = [
     "InvalidBackend",
     "TorchDynamoException",
     "Unsupported",
+    "UserError",
 ]
 
 
@@ -19,6 +20,10 @@ class TorchDynamoException(RuntimeError):
 
 class Unsupported(TorchDynamoException):
     """A call of ``fullgraph=True`` could not be one block: something looked at a value in its midst."""
+
+
+class UserError(Unsupported):
+    """The same, where it was a number or a size that decided on the way through the function."""
 
 
 class InvalidBackend(TorchDynamoException):
@@ -43,12 +48,17 @@ class BackendCompilerFailed(TorchDynamoException):
 _OTHERS: Final = (
     "FailOnRecompileLimitHit", "InternalTorchDynamoError", "PackageError",
     "RecompileError", "ResetRequired", "RestartAnalysis", "SkipFrame", "TorchRuntimeError",
-    "UncapturedHigherOrderOpError", "UserError",
-)  # fmt: skip
+    "UncapturedHigherOrderOpError", )  # fmt: skip
 ERRORS: Final[dict[str, type]] = {
     **{
         c.__name__: c
-        for c in (TorchDynamoException, BackendCompilerFailed, InvalidBackend, Unsupported)
+        for c in (
+            TorchDynamoException,
+            BackendCompilerFailed,
+            InvalidBackend,
+            Unsupported,
+            UserError,
+        )
     },
     **{
         name: type(name, (TorchDynamoException,), {"__doc__": "Nothing here raises it."})

@@ -276,7 +276,7 @@ def _exported(self: Tensor) -> DeviceRow:
         flush()
     storage = self._own_storage()
     for note in BEFORE_LOOK:
-        note(storage)
+        note(storage, self._dtype)
     return TABLE[self._device.type]
 
 

@@ -33,7 +33,7 @@ def _host(self: Tensor) -> memoryview:
     plain = alias(self._settled())
     if BEFORE_LOOK:
         for note in BEFORE_LOOK:
-            note(plain._own_storage())
+            note(plain._own_storage(), plain._dtype)
     if plain._keys & UNRESOLVED:
         plain = plain.resolve_conj().resolve_neg()._settled()
     return TABLE[self._device.type].runtime.to_host(plain)
