@@ -10,6 +10,8 @@ from typing import Any, Final
 
 from ..deferred import current_pipeline
 from ..frontend.creation import is_array
+from ..gradients.duals import LEVELS as DUALS
+from ..gradients.vmap_levels import LEVELS
 from ..tensors.tensor import Tensor
 from ..utils._pytree import TreeSpec, tree_flatten, tree_leaves
 from ..values.errors import CaptureError
@@ -44,7 +46,8 @@ def capture(fn: Callable[..., Any]) -> Callable[..., Any]:
     Raises:
         CaptureError: by a call, before anything is computed, if arguments have other shapes, dtypes,
             devices or strides than those that were recorded, or are other values; if what the function
-            reads besides, or what is set, is something else; if it is called while it runs. By the first
+            reads besides, or what is set, is something else; if it is called while it runs, or while
+            `torch.func` transforms what calls it, or with tangents. By the first
             call, after it was run as it is, if it looked at a value; by the second if that
             does something else.
         TypeError: for what cannot be called.
@@ -110,6 +113,12 @@ class _Captured:
             if isinstance(pipe, Recorder):  # part of another function's recording
                 return self._fn(*args, **kwargs)
             step = self._step
+            if LEVELS.gradients or LEVELS.stack or (DUALS and step is None):
+                raise CaptureError(
+                    f"{self._name}() was captured, so it cannot be transformed: a recording has no tangents, "
+                    f"and neither the gradients nor the batches of torch.func. Transform the function "
+                    f"itself, and capture what that gives"
+                )
             if step is None:
                 leaves, spec = tree_flatten((args, kwargs))
                 return self._record(leaves, spec, args, kwargs)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Final
 
-from ..dispatch.keys import AUTOGRAD
+from ..dispatch.keys import AUTOGRAD, FORWARD, UNRESOLVED
 from ..dispatch.overrides import DISABLED
 from ..tensors.autograd_state import AutogradMeta
 from ..tensors.tensor import Tensor
@@ -13,11 +13,14 @@ from ..values.shapes import show
 
 __all__ = ["Identities", "guard_of", "hooks_of", "kind_of", "shown"]
 
+# Whether it requires grad, has a tangent, or is one that still has to be conjugated or negated.
+_KEYS: Final = AUTOGRAD | FORWARD | UNRESOLVED
+
 
 def guard_of(t: Tensor) -> tuple[Any, ...]:
     """What a tensor has to be like."""
     kind = Tensor if t.__class__ is Tensor else kind_of(t)
-    return t._shape, t._dtype, t._device, t._geometry()[0], bool(t._keys & AUTOGRAD), kind
+    return t._shape, t._dtype, t._device, t._geometry()[0], t._keys & _KEYS, kind
 
 
 def kind_of(t: Tensor) -> type[Tensor]:
@@ -37,11 +40,15 @@ def hooks_of(meta: AutogradMeta) -> tuple[Any, ...]:
 
 def shown(guard: tuple[Any, ...]) -> str:
     """The same as an error says it."""
-    shape, dtype, device, strides, grad, kind = guard
+    shape, dtype, device, strides, keys, kind = guard
     text = f"{show(shape)} {dtype} on {device} with strides {strides}"
     if kind is not Tensor:
         text += f" of class {kind.__qualname__}"
-    return f"{text}, requiring grad," if grad else text
+    if keys & UNRESOLVED:
+        text += ", to be conjugated or negated,"
+    if keys & FORWARD:
+        text += ", with a tangent,"
+    return f"{text}, requiring grad," if keys & AUTOGRAD else text
 
 
 class Identities:
