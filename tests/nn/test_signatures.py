@@ -8,6 +8,7 @@ import pytest
 import mindtorch_core as torch
 
 pytest.importorskip("torch")
+pytest.importorskip("pytorchs_biases")
 NAMESPACES = {  # and how many signatures are compared at least
     "nn": 350,
     "nn.functional": 80,

@@ -4,6 +4,7 @@ import copy
 from importlib import import_module
 
 import pytest
+import pytorchs_biases  # noqa: F401
 import torch.nn.utils.prune  # noqa: F401  (PyTorch does not import it itself)
 from collecting import Scenarios
 from module_scenarios import attempt, fill, numbers, play, values, warned

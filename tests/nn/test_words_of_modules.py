@@ -7,6 +7,7 @@ from module_scenarios import attempt, play, warned
 from refused_words import words_are
 
 pt = pytest.importorskip("torch")
+pytest.importorskip("pytorchs_biases")
 
 
 def names(lib):

@@ -11,6 +11,7 @@ import mindtorch_core as torch
 from mindtorch_core.values import user_warnings
 
 pt = pytest.importorskip("torch")
+pytest.importorskip("pytorchs_biases")
 
 LAYER = "t.nn.TransformerEncoderLayer(8, {})"
 PROGRAMS = [
