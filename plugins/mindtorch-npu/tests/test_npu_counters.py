@@ -78,8 +78,20 @@ def test_blocks_that_wait_for_streams_are_active_beside_new_ones():
             assert stats[f"{metric}.{pool}.peak"] == now
         for metric, now in zip(("allocation", "allocated_bytes"), in_use, strict=True):
             assert stats[f"{metric}.{pool}.current"] == now
-    del new
+
+
+def test_a_peak_of_active_blocks_that_nobody_looked_at():
+    allocator = Allocator(FakeDevice(), "NPU", 0)
+    waiting = allocator.allocate(3 * MIB, 0)
+    waiting.used_on(1)
+    del waiting
+    assert allocator.statistics()["active_bytes.all.peak"] == 3 * MIB
+    for nbytes in (4 * MIB, 1000, 2 * MIB):
+        allocator.allocate(nbytes, 0)  # and lets go of it
     stats = allocator.statistics()
+    for pool, most in (("all", 7 * MIB), ("large_pool", 7 * MIB), ("small_pool", 1024)):
+        assert stats[f"active_bytes.{pool}.peak"] == most
+    assert stats["active.all.peak"] == 2
     assert stats["active_bytes.all.current"] == 3 * MIB
-    assert stats["active_bytes.all.peak"] == 7 * MIB + 1024
-    assert stats["active_bytes.all.freed"] == 4 * MIB + 1024
+    assert stats["active_bytes.all.allocated"] == 9 * MIB + 1024
+    assert stats["active_bytes.all.freed"] == 6 * MIB + 1024
