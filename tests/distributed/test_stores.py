@@ -148,6 +148,21 @@ def test_a_store_of_ones_own():
         prefixed.add("n", 1)
 
 
+UNDEFINED = {
+    "set": ("k", "v"), "get": ("k",), "add": ("k", 1), "compare_set": ("k", "a", "b"), "wait": (["k"],),
+    "check": (["k"],), "delete_key": ("k",), "num_keys": (), "list_keys": (),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("method", "given"), UNDEFINED.items())
+def test_what_a_store_does_not_define_is_named(method, given):
+    class Nothing(dist.Store):
+        """Defines nothing."""
+
+    with pytest.raises(NotImplementedError, match=f"Nothing does not define {method}"):
+        getattr(Nothing(), method)(*given)
+
+
 def of_ones_own(lib):
     """What a store that defines little answers below two prefixes, and what is refused."""
 

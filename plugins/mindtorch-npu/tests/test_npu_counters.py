@@ -66,6 +66,7 @@ def test_blocks_that_wait_for_streams_are_active_beside_new_ones():
     waiting.used_on(1)
     del waiting
     new = [allocator.allocate(nbytes, 0) for nbytes in (4 * MIB, 1000)]
+    assert [each.nbytes for each in new] == [4 * MIB, 1000]
     stats = allocator.statistics()
     expected = {
         "all": ((3, 7 * MIB + 1024), (2, 4 * MIB + 1024)),
@@ -95,3 +96,20 @@ def test_a_peak_of_active_blocks_that_nobody_looked_at():
     assert stats["active_bytes.all.current"] == 3 * MIB
     assert stats["active_bytes.all.allocated"] == 9 * MIB + 1024
     assert stats["active_bytes.all.freed"] == 6 * MIB + 1024
+
+
+def test_what_waits_is_not_freed_by_counting_anew():
+    allocator = Allocator(FakeDevice(), "NPU", 0)
+    waiting, used = (allocator.allocate(nbytes, 0) for nbytes in (3 * MIB, 4 * MIB))
+    waiting.used_on(1)
+    del waiting
+    allocator.statistics()
+    allocator.reset_accumulated()
+    for metric, now in (("active_bytes", 7 * MIB), ("allocated_bytes", 4 * MIB)):
+        for pool in ("all", "large_pool"):
+            found = [
+                allocator.statistics()[f"{metric}.{pool}.{n}"]
+                for n in ("current", "allocated", "freed")
+            ]
+            assert found == [now, 0, 0]
+    assert used.nbytes == 4 * MIB
