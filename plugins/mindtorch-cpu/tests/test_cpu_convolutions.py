@@ -161,6 +161,15 @@ def test_padding_beyond_the_filter_and_pointwise(how):
         )  # fmt: skip
 
 
+@pytest.mark.parametrize("width", [15, 16, 17, 31, 33, 64, 65, 70])
+@pytest.mark.parametrize("stride", [2, 3])
+def test_long_lines_of_each_channel(kernels, stride, width):
+    compared(
+        lambda lib, x, w: lib.nn.functional.conv2d(x, w, stride=stride, padding=1, groups=3),
+        leaf(2, 3, 5, width), leaf(3, 1, 3, 3, seed=1),
+    )  # fmt: skip
+
+
 @pytest.mark.parametrize("groups", [1, 4])
 def test_numbers_that_are_none_stay_where_windows_see_them(how, groups):
     """NaN and infinity reach the results whose windows hold them, and no others."""

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import ctypes
+import functools
+import struct
 import sys
+from collections.abc import Callable
 from typing import Any, Final
 
 import numpy as np
 
-__all__ = ["KNOWN", "address"]
+__all__ = ["KNOWN", "address", "arguments"]
 
 
 def _known() -> bool:
@@ -36,3 +39,15 @@ def address(array: Any) -> int:
         return _word_at(id(array) + 16).value
     start: int = array.__array_interface__["data"][0]
     return start
+
+
+def arguments(*values: Any) -> bytes:
+    """What a kernel is given, a word each: arrays by their addresses, and numbers."""
+    words = [address(v) if v.__class__ is np.ndarray else v for v in values]
+    return _packing(len(words))(*words)
+
+
+@functools.cache
+def _packing(count: int) -> Callable[..., bytes]:
+    """What makes bytes of so many words."""
+    return struct.Struct(f"{count}q").pack

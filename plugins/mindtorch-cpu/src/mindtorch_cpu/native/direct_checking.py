@@ -7,12 +7,12 @@ from typing import Any, Final
 import ml_dtypes
 import numpy as np
 
-from ..addresses import address
+from ..addresses import address, arguments
 from .attending import GRADIENT_TENSORS, TENSORS, Attention, AttentionGradient
 from .planes import Plane, PlaneGradient
 from .sliding import Gradient, Product, Turn
 
-__all__ = ["agrees", "arguments"]
+__all__ = ["agrees"]
 
 _DTYPES: Final[dict[str, Any]] = {
     "f4": np.dtype(np.float32),
@@ -20,11 +20,6 @@ _DTYPES: Final[dict[str, Any]] = {
     "bf": np.dtype(np.float32),
 }
 _INNER: Final = 7
-
-
-def arguments(*values: Any) -> Any:
-    """What a kernel is given: arrays by their addresses, and numbers."""
-    return np.array([v if isinstance(v, int) else address(v) for v in values], np.int64)
 
 
 def agrees(kind: Any, call: Any, lanes: int) -> bool:
@@ -42,7 +37,7 @@ def agrees(kind: Any, call: Any, lanes: int) -> bool:
 
 
 def _run(call: Any, given: Any, items: int, scratch: Any = None) -> None:
-    call(address(given), 0, items, None if scratch is None else address(scratch))
+    call(given, 0, items, None if scratch is None else address(scratch))
 
 
 def _product(kind: Product, call: Any, lanes: int, numbers: Any) -> bool:
@@ -108,7 +103,7 @@ def _laid(kind: Any, lines: int, width: int, apart: int) -> tuple[Any, Any, Any]
 
 
 def _plane(kind: Plane, call: Any, lanes: int, numbers: Any) -> bool:
-    planes, lines, width, wide = 2, 3, lanes + 5, kind.vectors * lanes
+    planes, lines, width, wide = 2, 3, kind.taken * lanes + 5, kind.vectors * lanes
     tiles = -(-width // wide)
     x, weights, bias = numbers(planes, lines, width), numbers(planes, kind.taps), numbers(planes)
     head, places, phases = _laid(kind, lines, width, kind.apart)
@@ -132,7 +127,7 @@ def _plane(kind: Plane, call: Any, lanes: int, numbers: Any) -> bool:
 
 
 def _plane_gradient(kind: PlaneGradient, call: Any, lanes: int, numbers: Any) -> bool:
-    images, channels, lines, width = 3, 2, 3, lanes + 5
+    images, channels, lines, width = 3, 2, 3, kind.taken * lanes + 5
     x, y = numbers(images, channels, lines, width), numbers(images, channels, lines, width)
     head, places, phases = _laid(kind, lines, width, 1)
     size, pitch = x.itemsize, int(places[1, 0])

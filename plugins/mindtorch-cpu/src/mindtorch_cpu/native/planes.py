@@ -86,7 +86,19 @@ class _Scratch:
         if self._taken == self._apart == 1:
             w.copy(target, source, w.integer("mul", count, w.size))
             return
-        with w.loop(0, count) as i:
+        done = "0"
+        if (self._taken, self._apart) == (
+            2,
+            1,
+        ):  # not the last one: what is behind it may not be there
+            vectors = w.integer("sdiv", w.integer("sub", count, 1), w.lanes)
+            done = w.integer("mul", vectors, w.lanes)
+            with w.loop(0, vectors) as i:
+                here = w.at(source, w.integer("mul", i, 2 * w.lanes * w.size))
+                seen = (w.load(w.vector, w.at(here, k * w.lanes * w.size)) for k in range(2))
+                place = w.at(target, w.integer("mul", i, w.lanes * w.size))
+                w.store(w.vector, w.every_other(*seen), place)
+        with w.loop(done, count) as i:
             value = w.load(w.element, w.at(source, w.integer("mul", i, self._taken * w.size)))
             w.store(w.element, value, w.at(target, w.integer("mul", i, self._apart * w.size)))
 

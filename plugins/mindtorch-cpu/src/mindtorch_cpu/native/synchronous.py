@@ -19,12 +19,12 @@ from mindtorch_core.backend import fork_safe
 
 from . import compiler, store
 from .attending import Attention, AttentionGradient, attention_gradient_text, attention_text
-from .direct_checking import agrees, arguments
+from .direct_checking import agrees
 from .kernels import KERNELS
 from .planes import Plane, PlaneGradient, plane_gradient_text, plane_text
 from .sliding import Gradient, Product, Turn, gradient_text, product_text, turn_text
 
-__all__ = ["Direct", "arguments", "available", "served"]
+__all__ = ["Direct", "available", "served"]
 
 Kind = Product | Gradient | Turn | Plane | PlaneGradient | Attention | AttentionGradient
 

@@ -8,14 +8,12 @@ eight bytes each. It answers 1, with nothing written, where a position is out of
 from __future__ import annotations
 
 import ctypes
-import functools
-import struct
 from collections.abc import Callable, Sequence
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from ..addresses import address
+from ..addresses import arguments as words_of
 from ..workers import in_parts
 from . import compiler
 from .code_of_walks import TYPES, Code
@@ -32,12 +30,6 @@ from .windows import averaged, largest_of_windows, means_of_windows, placed
 __all__ = ["WALKS", "Walk", "WalkKernel", "text_of_walk", "wrong_walk"]
 
 _CALL: Final = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)
-
-
-@functools.cache
-def _packing(count: int) -> Callable[..., bytes]:
-    """What makes bytes of so many words."""
-    return struct.Struct(f"{count}q").pack
 
 
 class Walk(NamedTuple):
@@ -73,8 +65,7 @@ class WalkKernel:
 
     def __call__(self, *arguments: Any) -> bool:
         """Run it on row-major arrays and numbers; False if a position is out of range."""
-        words = [address(a) if a.__class__ is np.ndarray else a for a in arguments]
-        return not self._call(_packing(len(words))(*words))
+        return not self._call(words_of(*arguments))
 
     def shared(self, count: int, parts: Callable[[int, int], Sequence[Any]], least: int) -> bool:
         """Run it on parts of ``count`` things, shared out over threads; False where one call answers so.

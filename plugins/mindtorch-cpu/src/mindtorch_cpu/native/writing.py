@@ -114,6 +114,11 @@ class Function:
         picked = ", ".join(f"i32 {first + i}, i32 {self.lanes + first + i}" for i in range(half))
         return self.set(f"shufflevector {kind} {a}, {kind} {b}, <{self.lanes} x i32> <{picked}>")
 
+    def every_other(self, a: str, b: str) -> str:
+        """The first, third and so on of the elements of two vectors."""
+        kind, picked = self.vector, ", ".join(f"i32 {2 * i}" for i in range(self.lanes))
+        return self.set(f"shufflevector {kind} {a}, {kind} {b}, <{self.lanes} x i32> <{picked}>")
+
     def fused(self, a: str, b: str, c: str) -> str:
         """``a * b + c`` of vectors, rounded once where the processor does so."""
         return self._call(f"fmuladd.v{self.lanes}{_SUFFIX[self.element]}", self.vector, [a, b, c])

@@ -14,12 +14,12 @@ import numpy as np
 
 from mindtorch_core.backend import ConvolutionGeometry
 
-from ..addresses import address
+from ..addresses import address, arguments
 from ..arrays import row_major
 from ..memory_pool import POOL
 from ..native.compiler import vector_bytes, vector_registers
 from ..native.sliding import Gradient, Turn
-from ..native.synchronous import Direct, arguments, served
+from ..native.synchronous import Direct, served
 from ..workers import in_parts, share_out
 from .convolution_layout import Layout
 from .sliding_products import DTYPES, Products, Tiles, beginning, even, pitch_of
@@ -229,7 +229,7 @@ def _turn(a: Any, out: Any, kernel: Direct) -> None:
     """Write a matrix, turned, into another."""
     rows, columns = a.shape
     given = arguments(a, out, rows, columns, a.strides[0], out.strides[0])
-    kernel.call(address(given), 0, -(-rows // (vector_bytes() // a.itemsize)), None)
+    kernel.call(given, 0, -(-rows // (vector_bytes() // a.itemsize)), None)
 
 
 def _joined(plan: Layout) -> int:
@@ -276,6 +276,6 @@ class _Gradients:
                 source + group * between, shifts, y + group * given.strides[0],
                 target + group * out.strides[0], lines, count, self._width, apart, row, self._blocks, step,
             )  # fmt: skip
-            self._call(address(told), low, high, None)
+            self._call(told, low, high, None)
 
         share_out(work, self._items)

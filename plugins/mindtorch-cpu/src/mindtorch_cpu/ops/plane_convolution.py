@@ -8,11 +8,11 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from ..addresses import address
+from ..addresses import address, arguments
 from ..arrays import row_major
 from ..native.compiler import vector_bytes, vector_registers
 from ..native.planes import Plane, PlaneGradient
-from ..native.synchronous import arguments, served
+from ..native.synchronous import served
 from ..workers import share_out
 from .sliding_products import DTYPES, even
 
@@ -86,7 +86,7 @@ def _run(kernel: Any, scratch: _Scratch, d: Any, rest: tuple[Any, ...], items: i
 
     def work(first: int) -> None:
         memory = np.zeros(scratch.elements, d)
-        kernel.call(address(given), first, min(first + step, items), address(memory))
+        kernel.call(given, first, min(first + step, items), address(memory))
 
     share_out(work, range(0, items, step))
 

@@ -5,15 +5,16 @@ Each result is added up by one thread in one order: the bits do not depend on th
 
 from __future__ import annotations
 
+import math
 from typing import Any, Final
 
 import numpy as np
 
-from ..addresses import address
+from ..addresses import address, arguments
 from ..native.compiler import vector_bytes, vector_registers
 from ..native.launch import SCRATCH
 from ..native.sliding import Product, vectors_beside
-from ..native.synchronous import arguments, served
+from ..native.synchronous import served
 from ..processor import first_cache
 from ..workers import share_out
 
@@ -22,9 +23,10 @@ __all__ = ["DTYPES", "Products", "Tiles", "beginning", "even", "pitch_of"]
 DTYPES: Final = {np.dtype(np.float32): "f4", np.dtype(np.float64): "f8"}
 # Bytes of what a thread reads and writes again for each block of filters: they stay in its cache.
 _CHUNK: Final = 1 << 18
-# Rows of the buffer that are gone through at a time: each lies in a page of its own, of which a processor
-# finds few at once.
+# Rows of the buffer that are gone through at a time where each lies in a page of its own, of which a
+# processor finds few at once, and bytes of a page; twice as many where they lie in as few pages.
 _ROWS: Final = 48
+_PAGE: Final = 1 << 12
 # If there are as many, the vectors that a tile needs are copied to one place of so many bytes, which stays in
 # a first-level cache, for all blocks of filters: 16 KiB of 32, 32 of 48. Sums are the same wherever it ends.
 _SCATTERED: Final = 256
@@ -59,7 +61,9 @@ class Tiles:
         """Cut ``rows`` of ``length`` elements of ``size`` bytes; ``code`` names the operands' dtype."""
         self.blocks, self.rows = even(rows, 8 if vector_registers() == 32 else 4)
         lanes = vector_bytes() // size
-        self.tiles, vectors = even(-(-length // lanes), vectors_beside(self.rows))
+        most = vectors_beside(self.rows)
+        cuts = [even(-(-length // lanes), count) for count in range(most, most // 2, -1)]
+        self.tiles, vectors = min(cuts, key=math.prod)  # what is computed behind the end is in vain
         self.wide = vectors * lanes
         self.kernel: Any = served(Product(code, self.rows, vectors))
 
@@ -101,8 +105,8 @@ class Products:
             _, self._inner = even(inner, _PLACE // of_tile)
             self._copies = np.arange(self._inner) * of_tile
             kept = first.shape[1]
-        elif rows > _ROWS:
-            self._inner, kept = max(1, inner * _ROWS // rows), _ROWS + first.shape[1]
+        elif rows > (beside := _ROWS if np.ptp(shifts) > _ROWS * _PAGE else 2 * _ROWS):
+            self._inner, kept = max(1, inner * beside // rows), beside + first.shape[1]
         else:
             self._inner, kept = inner, rows
         most = max(1, _CHUNK // (kept * of_tile))
@@ -139,6 +143,6 @@ class Products:
                     begin, target + group * apart + along, min(self._inner, inner - done), pitch, rows,
                     step, int(done > 0), copies, count, together,
                 )  # fmt: skip
-                call(address(given), 0, count // together, scratch)
+                call(given, 0, count // together, scratch)
 
         share_out(work, self._items)
