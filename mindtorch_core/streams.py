@@ -2,7 +2,7 @@
 
 A backend with queues of its own derives from both classes and names the derived ones in its runtime
 (`Runtime.stream_type`, `Runtime.event_type`). The methods below whose names start with an underscore
-are what it supplies. On other devices a stream has nothing to wait for, and there are no events.
+are what it supplies. On other devices a stream has nothing to wait for, and no event can be recorded.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any, NoReturn, TypeVar
 from .tensors.attached import attach
 from .tensors.storage import BEFORE_EXPORT
 from .tensors.tensor import Tensor
-from .values.devices import TABLE, concrete, row_of
+from .values.devices import TABLE, accelerator_type, concrete, row_of
 from .values.devices import device as Device
 from .values.interrupts import from_entry, leaving
 
@@ -23,7 +23,7 @@ _Kind = TypeVar("_Kind")
 
 
 def _device_for(wanted: Device | str | int | None, family: str | None) -> Device:
-    """The device of a new stream or event: by default the current one.
+    """The device of a new stream or event: by default the accelerator's current one, or else the host.
 
     Args:
         wanted: what the caller asked for.
@@ -33,7 +33,7 @@ def _device_for(wanted: Device | str | int | None, family: str | None) -> Device
         ValueError: for a device of another type.
     """
     if wanted is None:
-        return concrete(Device(0).type if family is None else family)
+        return concrete(accelerator_type("cpu") if family is None else family)
     if isinstance(wanted, int) and family is not None:
         wanted = Device(family, wanted)
     found = concrete(Device(wanted))
@@ -209,9 +209,8 @@ class Event:
         on = _device_for(device, cls._family) if device is not None or cls is Event else None
         if cls is Event and on is not None:
             kind = row_of(on.type).runtime.event_type
-            if kind is None:
-                raise RuntimeError(f"{on.type} backend doesn't support events.")
-            return kind(on, enable_timing=enable_timing)
+            if kind is not None:
+                return kind(on, enable_timing=enable_timing)
         made = object.__new__(cls)
         made.device = on
         made.enable_timing = enable_timing
@@ -226,7 +225,7 @@ class Event:
 
     def _record(self, stream: Stream) -> None:
         """Put the mark behind what a stream has queued."""
-        raise NotImplementedError
+        raise RuntimeError(f"{stream.device.type} backend doesn't support events.")
 
     def _hold(self, stream: Stream) -> None:
         """Let what a stream queues from now on wait for the mark."""

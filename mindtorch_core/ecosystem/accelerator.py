@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from ..plugins import loader
-from ..values.devices import TABLE, DeviceRow, chosen_accelerator, device, row_of
+from ..values.devices import DeviceRow, accelerators, chosen_accelerator, device, row_of
 from ..values.interrupts import contextmanager
 
 __all__ = [
@@ -42,11 +41,7 @@ def _row() -> DeviceRow | None:
     chosen = chosen_accelerator()
     if chosen:
         return row_of(chosen)
-    for status in loader.backends():
-        if status.state == "available" and status.name not in ("cpu", "meta"):
-            loader.load(status.name)
-    rows = (row for row in TABLE.values() if row.runtime.executes and row.type != "cpu")
-    return next((row for row in rows if row.runtime.device_count() > 0), None)
+    return next(iter(accelerators()), None)
 
 
 def _module() -> Any:

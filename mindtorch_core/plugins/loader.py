@@ -357,6 +357,13 @@ def load_all() -> None:
         _loader.load_entry(name)
 
 
+def load_accelerators() -> None:
+    """Load the installed backends that nobody asked for yet, but for those that every machine has."""
+    for status in backends():
+        if status.state == "available" and status.name not in ("cpu", "meta"):
+            load(status.name)
+
+
 def ask(name: str, hook: str, **arguments: Any) -> Any:
     """Call a hook of an installed backend, which is loaded; None if it does not implement the hook.
 
@@ -481,5 +488,5 @@ def _unavailable(device: str) -> tuple[BackendUnavailableError, BaseException | 
     return unavailable(device, found, VARIABLE)
 
 
-set_loader(load)
+set_loader(load, load_accelerators)
 registry.load_backends = load_all

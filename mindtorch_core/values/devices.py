@@ -63,11 +63,13 @@ TABLE: Final = _Table()
 
 # Set by `mindtorch_core.plugins`: loads the plugin for a device type or raises saying why not.
 _loader: list[Callable[[str], DeviceRow]] = []
+_accelerators_loader: list[Callable[[], None]] = []
 
 
-def set_loader(load: Callable[[str], DeviceRow]) -> None:
-    """Install the function that loads the backend of a device type on first need."""
+def set_loader(load: Callable[[str], DeviceRow], load_accelerators: Callable[[], None]) -> None:
+    """Install the functions that load the backend of a device type, and all accelerators', on first need."""
     _loader[:] = [load]
+    _accelerators_loader[:] = [load_accelerators]
 
 
 def row_of(type: str) -> DeviceRow:
@@ -200,7 +202,7 @@ class device:
 
     Raises:
         RuntimeError: for a string that is not ``type`` or ``type:index``, and for an index alone
-            unless exactly one accelerator is loaded.
+            unless there is exactly one accelerator.
 
     Example:
         >>> torch.device("cpu").type, torch.device("cpu", 0)
@@ -291,15 +293,32 @@ def chosen_accelerator() -> str:
     return os.environ.get("MINDTORCH_ACCELERATOR", "").strip()
 
 
-def accelerator_type() -> str:
-    """The chosen device type, or the one loaded beside the host that computes.
+def accelerators(*, load: bool = True) -> list[DeviceRow]:
+    """Rows of what computes beside the host and has a device.
+
+    Args:
+        load: whether to load first what is installed.
+    """
+    if load:
+        _accelerators_loader[0]()
+    rows = (row for row in TABLE.values() if row.runtime.executes and row.type != "cpu")
+    return [row for row in rows if row.runtime.device_count() > 0]
+
+
+def accelerator_type(otherwise: str | None = None) -> str:
+    """The chosen device type, or that of the only accelerator: of those that are loaded, or else installed.
+
+    Args:
+        otherwise: the answer where there is none.
 
     Raises:
-        RuntimeError: if there is none, or several.
+        RuntimeError: if there is none and no other answer, or several.
     """
     if chosen := chosen_accelerator():
         return row_of(chosen).type
-    found = [row.type for row in TABLE.values() if row.runtime.executes and row.type != "cpu"]
+    found = [row.type for row in accelerators(load=False) or accelerators()]
+    if not found and otherwise is not None:
+        return otherwise
     if len(found) != 1:
         raise RuntimeError(
             "Cannot access accelerator device when none is available"
@@ -339,12 +358,12 @@ def set_default_device(d: device | str | None) -> None:
 
 
 def get_device_module(device: device | str | None = None) -> Any:
-    """What ``torch.<type>`` shows for a device's type; for the default device's if None.
+    """What ``torch.<type>`` shows for a device's type; if None for the accelerator's, or else the host's.
 
     Raises:
         BackendUnavailableError: if no plugin serves it.
     """
-    type = concrete(device).type
+    type = accelerator_type(_HOST.type) if device is None else concrete(device).type
     shown = vars(sys.modules[__name__.partition(".")[0]]).get(
         type
     )  # where it was imported as a module

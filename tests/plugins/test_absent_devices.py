@@ -94,9 +94,6 @@ def test_a_name_that_no_device_has():
 
 def test_device_modules():
     assert torch.get_device_module("cpu") is torch.cpu
-    assert torch.get_device_module() is torch.cpu
-    with torch.device("meta"):
-        assert torch.get_device_module() is torch.meta
     assert torch.get_device_module("meta").__name__ == "torch.meta"
     with pytest.raises(torch.BackendUnavailableError, match="provides the device 'cuda'"):
         torch.get_device_module("cuda")

@@ -413,14 +413,43 @@ assert not any(mask & key for e in registry for mask in e.table if e.name != "at
     )
 
 
+def test_an_index_alone_names_the_only_accelerator_that_is_installed(site):
+    site.toy("acme")
+    site.run(
+        """
+assert torch.device(1) is torch.device("acme", 1)
+""",
+        backends="acme,cpu",
+    )
+    site.run(
+        """
+import pytest
+with pytest.raises(RuntimeError, match="accelerator device when none is available"):
+    torch.device(0)
+""",
+        backends="cpu",
+    )
+
+
+def test_streams_events_and_functions_are_the_accelerators_or_else_the_hosts(site):
+    site.toy("acme")
+    script = """
+with torch.device("meta"):
+    assert torch.get_device_module() is getattr(torch, place.type)
+assert torch.Stream().device == torch.Event().device == place
+with torch.Stream():
+    assert torch.ones(2).sum() == 2
+"""
+    site.run(f"place = torch.device('acme:0'){script}", backends="acme,cpu,meta")
+    site.run(f"place = torch.device('cpu'){script}", backends="cpu,meta")
+
+
 def test_an_index_alone_names_the_loaded_accelerator(site):
     site.toy("acme")
     site.toy("bolt")
     site.run(
         """
 import pytest
-with pytest.raises(RuntimeError, match="accelerator device when none is available"):
-    torch.device(0)
 torch.ones(2, device="acme")
 assert torch.device(1) is torch.device("acme", 1)
 assert torch.ones(2, device=1).device == torch.zeros(2).to(1).device == torch.device("acme:1")

@@ -28,9 +28,15 @@ def test_a_stream_on_the_host_has_nothing_to_wait_for():
     assert torch.cpu.Stream is torch.Stream
 
 
-def test_there_are_no_events_on_the_host():
+def test_no_event_is_recorded_on_the_host():
+    event = torch.Event("cpu", enable_timing=True)
     with pytest.raises(RuntimeError, match=r"^cpu backend doesn't support events\.$"):
-        torch.Event("cpu")
+        event.record()
+    event.wait()
+    event.synchronize()
+    assert event.query()
+    with pytest.raises(ValueError, match="must be recorded before"):
+        event.elapsed_time(event)
     with pytest.raises(RuntimeError, match="cpu backend doesn't support events"):
         torch.Stream("cpu").record_event()
     assert not hasattr(torch.cpu, "Event")
