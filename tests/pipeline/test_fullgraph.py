@@ -1,5 +1,7 @@
 """What `torch.compile(fullgraph=True)` takes as one graph: what PyTorch does."""
 
+import io
+import pdb
 import threading
 
 import pytest
@@ -189,6 +191,19 @@ def test_who_prints_meanwhile_is_left_alone(capsys):
     print("after")
     mt.compile(lambda x: shown(mt, x))(mt.ones(2))
     assert capsys.readouterr().out == "after\nx has 2\n"
+
+
+def test_debuggers_print():
+    """They do where a call stands, which is not what the function does."""
+    written = io.StringIO()
+    debugger = pdb.Pdb(stdout=written)
+
+    def step(x):
+        debugger.message(f"x has {x.dim()} dimensions")
+        return x + 1
+
+    assert mt.compile(step, fullgraph=True)(mt.ones(2)).tolist() == [2, 2]
+    assert written.getvalue() == "x has 1 dimensions\n"
 
 
 # In a process of its own: PyTorch's compiler replaces how the interpreter calls functions.
