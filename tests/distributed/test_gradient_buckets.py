@@ -101,8 +101,6 @@ def test_a_forward_that_fails_leaves_the_parameters_what_they_were(sums):
     assert all(p is before[name] for name, p in model.named_parameters())
     with pytest.raises(RuntimeError, match="can only be called once"):
         wrapped.register_comm_hook(None, lambda state, bucket: None)
-    with pytest.raises(NotImplementedError, match="use DistributedDataParallel"):
-        torch.distributed._composable.replicate(nn.Linear(2, 2), mixed_precision=precision)
 
 
 def test_gradients_that_are_delayed_are_summed_last(sums):

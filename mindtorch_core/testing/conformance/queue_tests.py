@@ -117,9 +117,10 @@ class QueueTests(ConformanceBase):
     def test_events(self) -> None:
         """An event is passed when the work before it is done; two of them measure time."""
         if self.runtime().event_type is None:
-            found = outcome(lambda: torch.Event(self.device))
+            found = outcome(lambda: torch.Event(self.device).record())
             require(
-                isinstance(found, RuntimeError), f"there are no events, yet one is made: {found}"
+                isinstance(found, RuntimeError),
+                f"there are no events, yet one is recorded: {found}",
             )
             return
         events = [torch.Event(self.device, enable_timing=True) for _ in range(2)]
