@@ -24,6 +24,7 @@ from ..dispatch.overrides import handle, overloaded
 from ..dispatch.registry import registry
 from ..tensors.tensor import Tensor
 from .op_overload import OpOverload, as_candidate, schema_of
+from .out_overloads import OutOverload, out_name, takes_out
 from .packets import front
 
 __all__ = ["OpOverload", "OpOverloadPacket", "ops", "overload_of", "own_entry"]
@@ -86,8 +87,18 @@ class OpOverloadPacket:
             f"'{overload}'; it has {', '.join(name or 'default' for name in entries)}"
         )
 
+    def _beside_out(self, overload: str) -> str | None:
+        """The overload whose form with ``out`` has this name; None where there is none, or an entry."""
+        entries = self._entries()
+        if overload in entries:
+            return None
+        names = (
+            n for n, e in entries.items() if takes_out(e) and out_name(self.__name__, n) == overload
+        )
+        return next(names, None)
+
     def overloads(self) -> list[str]:
-        """Names of the overloads; the unnamed one is ``default``."""
+        """Names of the overloads that have entries; the unnamed one is ``default``."""
         return [name or "default" for name in self._entries()]
 
     def op_overloads(self) -> list[OpOverload]:
@@ -97,10 +108,15 @@ class OpOverloadPacket:
     def __getattr__(self, name: str) -> OpOverload:
         if name.startswith("__"):
             raise AttributeError(name)
-        entry = self._entry(name)
+        beside = self._beside_out(name)
+        entry = self._entry(name if beside is None else beside or "default")
         made = self._made.get(name)
         if made is None:
-            made = self._made[name] = OpOverload(self, name, entry)
+            made = self._made[name] = (
+                OpOverload(self, name, entry)
+                if beside is None
+                else OutOverload(self, name, entry, beside)
+            )
         made._entry = entry
         self.__dict__[name] = made  # found without this function from now on
         return made
