@@ -72,7 +72,7 @@ class Code:
             found = self.set(f"mul i64 {found}, {value}")
         return found
 
-    def loop(self, count: str, body: Callable[[str], None], step: int = 1) -> None:
+    def loop(self, count: str, body: Callable[[str], None], step: int | str = 1) -> None:
         """Do something with 0, ``step`` and so on, below ``count``."""
         i = self.variable("i64", "0")
         name = f"loop{i[2:]}"
