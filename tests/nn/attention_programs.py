@@ -21,6 +21,25 @@ X.create_block_mask(causal, 1, 1, 7, 9, 'cpu', BLOCK_SIZE=4).to_dense().tolist()
 X.create_block_mask(causal, 1, 1, 7, 9, 'cpu').to_dense().tolist()
 X.create_block_mask(causal, 1, 1, 7, 9, 'cpu').seq_lengths
 X.create_block_mask(causal, 1, 1, 8, 8, 'cpu',BLOCK_SIZE=(2,4)).BLOCK_SIZE
+blocks(X.create_block_mask(causal, None, None, 40, 32, 'cpu', BLOCK_SIZE=16))
+blocks(X.create_block_mask(by_head, 2, 3, 9, 11, 'cpu', BLOCK_SIZE=(2, 3)))
+blocks(X.create_block_mask(by_head, 2, 3, 9, 11, 'cpu', BLOCK_SIZE=2)[1])
+blocks(X.create_block_mask(by_head, 2, 3, 9, 11, 'cpu', BLOCK_SIZE=2)[-1, 1:, -2])
+blocks(X.create_block_mask(by_head, 2, 3, 9, 11, 'cpu', BLOCK_SIZE=2)[:, :, X.torch.tensor([3, 0])])
+X.create_block_mask(causal, 1, 1, 4, 4, 'cpu')[0].mask_mod(0, 0, 0, 0)
+X.create_block_mask(by_head, 2, 3, 40, 32, 'cpu', BLOCK_SIZE=16).numel()
+str(X.create_block_mask(by_head, 2, 3, 40, 32, 'cpu', BLOCK_SIZE=16))
+str(X.create_block_mask(causal, None, None, 600, 600, 'cpu', BLOCK_SIZE=16))
+X.create_block_mask(causal, None, None, 40, 32, 'cpu', BLOCK_SIZE=4).to_string(grid_size=-1)
+X.create_block_mask(near, None, None, 40, 32, 'cpu', BLOCK_SIZE=4).to_string(grid_size=(3, 4), limit=1)
+repr(X.create_block_mask(near, 2, None, 40, 32, 'cpu', BLOCK_SIZE=4))
+repr(X.BlockMask.from_kv_blocks(*listed(2), BLOCK_SIZE=4, compute_q_blocks=False))
+blocks(X.BlockMask.from_kv_blocks(*listed(2), BLOCK_SIZE=(4, 2)))
+blocks(X.BlockMask.from_kv_blocks(*listed(2), *listed(1), mask_mod=causal, seq_lengths=(200, 300)).to('cpu'))
+X.BlockMask.from_kv_blocks(*listed(2)).mask_mod is X.noop_mask
+X.BlockMask.from_kv_blocks(*listed(2), listed(1)[0])
+X.BlockMask.from_kv_blocks(X.torch.tensor(1), X.torch.tensor([1]))
+X.BlockMask((8, 8), *listed(2), None, None, None, None, None, None).sparsity()
 X.create_mask(X.and_masks(causal, near), 1, 1, 4, 4).tolist()
 X.create_mask(X.or_masks(causal, near), 1, 1, 4, 4).tolist()
 X.create_mask(X.or_masks(), 1, 1, 2, 2).tolist()
@@ -75,6 +94,12 @@ def blind(b, h, i, j):
     return (i > 0) & (j < 2)
 
 
+def blocks(mask):
+    """What is listed of its blocks, and what is said of it."""
+    parts = [None if part is None else part.tolist() for part in mask.as_tuple()[2:10]]
+    return [parts, mask.to_dense().tolist(), mask.sparsity(), mask.shape, mask.BLOCK_SIZE]
+
+
 def flat(value):
     return [n for v in value for n in flat(v)] if isinstance(value, list | tuple) else [value]
 
@@ -85,9 +110,13 @@ def run(lib, program):
     def waves(*shape):
         return (lib.arange(float(math.prod(shape))).reshape(shape) * 0.7).sin()
 
+    def listed(number):
+        columns = lib.tensor([[[[2, 0, 1], [1, 2, 0]]]], dtype=lib.int32)
+        return lib.full((1, 1, 2), number, dtype=lib.int32), columns
+
     flex = import_module(f"{lib.__name__}.nn.attention.flex_attention")
     given = {"q": waves(2, 2, 3, 4), "k": waves(2, 2, 4, 4), "v": waves(2, 2, 4, 3), "X": flex}
-    given |= {f.__name__: f for f in (causal, near, by_head, blind)}
+    given |= {f.__name__: f for f in (causal, near, by_head, blind, blocks, listed)}
     try:
         return flat(eval(program, given))
     except Exception as error:  # noqa: BLE001 (the outcome is the exception)
