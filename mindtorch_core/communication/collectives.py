@@ -10,6 +10,7 @@ from ..gradients.grad_mode import no_grad
 from ..tensors.tensor import Tensor
 from ..values.layouts import strided
 from .engine import Finished, Then, Ticket
+from .errors import UnfitError, UnfitTypeError
 from .groups import ProcessGroup, chosen, outside
 from .lending import (
     Lent,
@@ -59,10 +60,10 @@ def position_of(group: ProcessGroup, rank: int | None, own: int | None, name: st
     whole_number(rank if own is None else own, name)
     if own is not None:
         if not 0 <= own < group.size():
-            raise ValueError(f"group_{name} {own} is not a rank of {group}")
+            raise UnfitError(f"group_{name} {own} is not a rank of {group}")
         return own
     if rank not in group.ranks:
-        raise ValueError(f"Global rank {rank} is not part of group {group}")
+        raise UnfitError(f"Global rank {rank} is not part of group {group}")
     return group.ranks.index(rank)
 
 
@@ -233,14 +234,14 @@ def _check_list(tensors: Sequence[Tensor], tensor: Tensor, size: int, name: str)
         ValueError: saying which.
     """
     if len(tensors) != size:
-        raise ValueError(f"{name} must have {size} tensors, one for each rank, got {len(tensors)}")
+        raise UnfitError(f"{name} must have {size} tensors, one for each rank, got {len(tensors)}")
     for each in tensors:
         if each.dtype != tensor.dtype:
-            raise ValueError(
+            raise UnfitError(
                 f"Invalid usage of tensors with different dtypesFound {each.dtype} and  {tensor.dtype}"
             )
         if each.numel() != tensor.numel():
-            raise ValueError(
+            raise UnfitError(
                 f"{name} has a tensor of shape {list(each.shape)} for one of shape {list(tensor.shape)}"
             )
 
@@ -275,11 +276,11 @@ def all_gather_into_tensor(
 
 def _check_whole(whole: Tensor, part: Tensor, size: int, first: str, second: str) -> None:
     if whole.dtype != part.dtype:
-        raise TypeError(
+        raise UnfitTypeError(
             f"{first} tensor must have the same type as {second} tensor: {whole.dtype}, {part.dtype}"
         )
     if whole.numel() != part.numel() * size:
-        raise ValueError(
+        raise UnfitError(
             f"{first} tensor size must be equal to world_size times {second} tensor size: "
             f"{whole.numel()} elements, and {size} times {part.numel()}"
         )

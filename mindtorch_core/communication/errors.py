@@ -10,6 +10,9 @@ Names and bases are PyTorch's, but for `DistributedError`::
         ├── DistNetworkError        no connection to the store
         └── DistStoreError          a key of the store did not come in time
             └── QueueEmptyError     nothing is in a queue of the store that is not waited for
+
+Arguments that cannot be meant are a ValueError or TypeError by one engine of PyTorch's, and a RuntimeError by
+another, such as gloo: `UnfitError` and `UnfitTypeError` are both.
 """
 
 from __future__ import annotations
@@ -27,7 +30,17 @@ __all__ = [
     "DistributedError",
     "QueueEmptyError",
     "RecordedCallError",
+    "UnfitError",
+    "UnfitTypeError",
 ]
+
+
+class UnfitError(ValueError, RuntimeError):
+    """Arguments of a call do not go together: numbers of tensors, of elements, ranks."""
+
+
+class UnfitTypeError(TypeError, RuntimeError):
+    """Tensors of a call do not have the same dtype."""
 
 
 class DistError(RuntimeError):

@@ -9,6 +9,7 @@ from typing import Any
 from ..tensors.tensor import Tensor
 from .collectives import Setting, begun
 from .engine import Ticket
+from .errors import UnfitError
 from .groups import chosen, outside
 from .lending import check_tensor, check_tensors, joined, unrecorded
 from .work import Work
@@ -49,7 +50,7 @@ def all_to_all_single(
     ]
     rest = tuple(input.shape[1:])
     if output.dtype != input.dtype:
-        raise ValueError(
+        raise UnfitError(
             f"Invalid usage of tensors with different dtypesFound {output.dtype} and  {input.dtype}"
         )
     s = Setting("all_to_all_single", group, input, async_op, shape=rest)
@@ -104,11 +105,11 @@ def all_to_all(
     size = chosen(group).size()
     for name, given in (("output", output_tensor_list), ("input", input_tensor_list)):
         if len(given) != size:
-            raise ValueError(f"{name}_tensor_list must have {size} tensors, one for each rank")
+            raise UnfitError(f"{name}_tensor_list must have {size} tensors, one for each rank")
     first = input_tensor_list[0].dtype
     for each in (*output_tensor_list, *input_tensor_list):
         if each.dtype != first:
-            raise ValueError(
+            raise UnfitError(
                 f"Invalid usage of tensors with different dtypesFound {first} and  {each.dtype}"
             )
     whole = joined(input_tensor_list)

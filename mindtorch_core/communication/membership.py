@@ -44,10 +44,10 @@ def get_rank(group: Any = None) -> int:
     """This process's position in a group, the default one if None; -1 if it is not in it.
 
     Raises:
-        ValueError: if there is no default group.
+        ValueError: if there is no default group, or for what is no group.
     """
     world = default_group()
-    if not is_member(group):
+    if group == NON_MEMBER:
         return -1
     return (world if group is None else chosen(group)).position
 
@@ -58,7 +58,7 @@ def get_world_size(group: Any = None) -> int:
     Raises:
         ValueError: if there is no default group.
     """
-    if not is_member(group):
+    if group == NON_MEMBER:
         return -1
     return chosen(group).size()
 

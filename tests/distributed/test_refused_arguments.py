@@ -108,3 +108,31 @@ def test_a_rank_that_is_none_of_the_worlds_waits_for_nobody(monkeypatch, url):
     monkeypatch.setenv("MASTER_PORT", "9")
     with pytest.raises(ValueError, match="rank 2 is none of 2 processes"):
         next(rendezvous(url, 2, 2))
+
+
+UNFIT = {
+    "root": (lambda: dist.broadcast(t, 5), ValueError),
+    "position of a root": (lambda: dist.reduce(t, group_dst=2), ValueError),
+    "list": (lambda: dist.all_gather([t], t), ValueError),
+    "shape": (lambda: dist.all_gather([torch.zeros(4), t], t), ValueError),
+    "dtype": (lambda: dist.reduce_scatter(t, [t.int(), t.int()]), ValueError),
+    "lists": (lambda: dist.all_to_all([t], [t]), ValueError),
+    "dtypes": (lambda: dist.all_to_all_single(t, t.int(), [2, 3], [2, 3]), ValueError),
+    "whole": (lambda: dist.all_gather_single(t, t), ValueError),
+    "whole's dtype": (lambda: dist.reduce_scatter_single(t, torch.zeros(10).int()), TypeError),
+}
+
+
+@pytest.mark.parametrize("name", UNFIT)
+def test_what_engines_of_pytorch_refuse_by_either_type(mesh, name):
+    call, kind = UNFIT[name]
+    for each in (kind, RuntimeError):  # NCCL's and gloo's
+        with pytest.raises(each):
+            call()
+
+
+def test_ranks_are_asked_of_groups_alone(mesh):
+    for ask in (dist.get_rank, dist.get_world_size):
+        with pytest.raises(ValueError, match="Invalid process group specified: 'x'"):
+            ask("x")
+        assert ask(dist.GroupMember.NON_GROUP_MEMBER) == -1
