@@ -195,6 +195,9 @@ class Watch:
         text = f"not done after {call.seconds:g} s"
         if missing:
             text += f": {_ranks(missing)} did not come"
+        elif call.partners is not None and len(call.partners) == 1:
+            text += f": rank {call.partners[0]} waits in another call"
+            missing = [*call.partners]
         one = missing and (call.partners is None or len(missing) == 1)
         return call.error(text, missing[0] if one else None, said)
 
