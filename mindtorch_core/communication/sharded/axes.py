@@ -34,7 +34,7 @@ class Axes:
             if all results have them.
         added: positions of operands that are added to such a result.
         linear: whether a partial operand gives a partial result.
-        even: whether only parts of the same size will do.
+        even: whether only parts of the same size will do along axes that are reduced.
         shape: of the whole result, and the position of the argument that says it.
         sizes: positions of arguments that say how much of an axis there is.
         written: positions of operands that the op writes into.
@@ -160,7 +160,8 @@ def _ways(
         cut = all(
             old == new for old, new in zip(now, operands, strict=True) if isinstance(new, Shard)
         )
-        if None not in results and (size % mesh.size() == 0 or (cut and not axes.even)):
+        uneven = cut and not (axes.even and axis in axes.reduced)
+        if None not in results and (uneven or size % mesh.size() == 0):
             yield operands, results  # type: ignore[misc]
 
 
