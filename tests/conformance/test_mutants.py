@@ -15,6 +15,7 @@ import pytest
 import rare_plan_mutants
 import runtime_mutants
 import stream_mutants
+import structure_plan_mutants
 
 from mindtorch_core.dispatch.keys import DispatchKey
 from mindtorch_core.dispatch.registry import registry
@@ -45,6 +46,7 @@ def device(tmp_path_factory):
             plan_mutants,
             known_plan_mutants,
             rare_plan_mutants,
+            structure_plan_mutants,
             numeric_mutants,
         ):
             importlib.reload(module)

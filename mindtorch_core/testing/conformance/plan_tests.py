@@ -31,7 +31,7 @@ from ..comparison import assert_close, outcome
 from .base import ConformanceBase
 from .checks import has, made, require
 
-__all__ = ["PlanTests"]
+__all__ = ["Block", "PlanTests", "check_block"]
 
 Block = Callable[..., Any]
 
@@ -62,7 +62,7 @@ def _deferred(what: str, block: Block, *args: Any) -> list[Tensor]:
     return list(found) if isinstance(found, tuple | list) else [found]
 
 
-def _check(what: str, block: Block, *args: Any) -> None:
+def check_block(what: str, block: Block, *args: Any) -> None:
     """A block gives in a pipeline what it gives outside, and leaves its operands the same."""
     outside, inside = _copies(args), _copies(args)
     wanted = block(*outside)
@@ -113,7 +113,7 @@ _NUMBERS: Final[dict[str, tuple[Block, tuple[Any, ...]]]] = {
     "n - x": (lambda x, n: (n - x).exp(), (0.5, 0.25, 1)),
     "x ** n": (lambda x, n: x.abs() ** n, (2, 3, 0.5)),
     "x.clamp(-n, n)": (lambda x, n: x.clamp(-n, n) + x, (0.25, 1.0, 0.5)),
-    "x.sum(n)": (lambda x, n: (x * 2).sum(n), (0, None, 1, -1)),
+    "x.sum(n)": (lambda x, n: (x * 2).sum(n), (0, None, 1, -1, -2)),
     "x[n]": (lambda x, n: x[n] * 2 + x[0], (0, 1, -1)),
     "torch.roll(x, n)": (lambda x, n: torch.roll(x + 1, n), (1, 2, -1)),
     "x.div(2, rounding_mode=n)": (
@@ -129,6 +129,7 @@ _NUMBERS: Final[dict[str, tuple[Block, tuple[Any, ...]]]] = {
         lambda x, n: ((x * 4).to(int64) + n) % 8,
         (1, 2**53 + 1, 2**53),
     ),
+    "whole numbers and n": (lambda x, n: (x * 4).to(int64) < n, (1, 2**31 + 5, -(2**40))),
     "doubles near n": (_beyond_singles, (0.5, 0.5 + 2**-30, 0.25)),
     "numbers such as n times 0": (_times_nothing, (1.0, float("inf"), float("nan"), -1.0)),
     "x.sum(n), a list": (lambda x, n: (x * 2).sum(n), ([0], [1], [-1])),
@@ -232,13 +233,13 @@ class PlanTests(ConformanceBase):
     def test_plan_of_all_kinds(self) -> None:
         """A block of ops of all kinds is planned without a warning, twice."""
         for _ in range(2):
-            _check("a block of all kinds of ops", _mixture, self._matrix(4, 6))
+            check_block("a block of all kinds of ops", _mixture, self._matrix(4, 6))
 
     def test_plan_with_other_scalars(self) -> None:
         """Blocks alike but for a number, which a plan that is kept must not hold."""
         for name, (block, numbers) in _NUMBERS.items():
             for n in (*numbers, *numbers):
-                _check(f"{name} with n = {n!r} after others", block, self._matrix(3, 3), n)
+                check_block(f"{name} with n = {n!r} after others", block, self._matrix(3, 3), n)
 
     def test_plan_with_other_shapes(self) -> None:
         """Blocks alike but for shapes, layouts and dtypes."""
@@ -262,7 +263,7 @@ class PlanTests(ConformanceBase):
             (self._matrix(0, 4), self._matrix(0, 4)),
         ]
         for a, b in (*operands, *operands):
-            _check("a * 2 + b in other shapes and layouts", block, a, b)
+            check_block("a * 2 + b in other shapes and layouts", block, a, b)
 
     def test_plan_with_other_operands(self) -> None:
         """Blocks alike but for which operands are one tensor, and what the elements are."""
@@ -281,7 +282,7 @@ class PlanTests(ConformanceBase):
             (z, z, z),
             (x, y, z),
         ):
-            _check("(a - b) * c of other operands", block, *operands)
+            check_block("(a - b) * c of other operands", block, *operands)
 
     def test_plan_with_other_elements(self) -> None:
         """Blocks alike but for elements: of masks, of what has no dimensions, of parameters."""
@@ -301,7 +302,7 @@ class PlanTests(ConformanceBase):
                         ("a parameter", x.clone()),
                     )
                 )
-                _check(
+                check_block(
                     f"a block with other elements of {name}", block, x, mask, factor,
                     weight.requires_grad_(),
                 )  # fmt: skip
@@ -310,7 +311,7 @@ class PlanTests(ConformanceBase):
         """Views, and writes in place, of operands and of results; what is no view has its own memory."""
         for name, block in _ALIASES.items():
             for _ in range(2):
-                _check(name, block, self._matrix(3, 3))
+                check_block(name, block, self._matrix(3, 3))
         for name, overlapping in _OVERLAPS.items():
             for _ in range(2):
                 memory, right = self._matrix(4, 3), self._matrix(4, 3)
@@ -374,7 +375,7 @@ class PlanTests(ConformanceBase):
 
         for seed in (9, 10, 9):
             host = build(tensor(3, 4, seed=seed), "cpu")
-            _check("a block on two devices", block, self._matrix(), host)
+            check_block("a block on two devices", block, self._matrix(), host)
 
     def test_plan_errors(self) -> None:
         """An op that fails is named, what depends on it has no value, and the rest is computed."""

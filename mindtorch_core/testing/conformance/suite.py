@@ -22,6 +22,7 @@ from .queue_tests import QueueTests
 from .random_tests import RandomTests
 from .registration_tests import RegistrationTests
 from .sharing_tests import SharingTests
+from .structure_plan_tests import StructurePlanTests
 from .thread_tests import ThreadTests
 
 __all__ = ["BackendConformance"]
@@ -58,6 +59,7 @@ class BackendConformance(
     ProgramTests,
     PlanTests,
     KnownPlanTests,
+    StructurePlanTests,
     NumericTests,
     OpTests,
     GradientTests,
