@@ -14,6 +14,7 @@ import mindtorch_core as torch
 
 from ...operators.recipes import build, tensor
 from ...tensors.tensor import Tensor
+from ...values.dtypes import float16, int64, uint8
 from .base import ConformanceBase
 from .checks import has_dtype, made
 from .plan_tests import Block, check_block
@@ -91,21 +92,21 @@ _ALIKE: Final[dict[str, tuple[Block, ...]]] = {
 
 def _through_bytes(x: Tensor) -> list[Tensor]:
     """Elements that go round, as a byte does, before something else is done with them."""
-    small = (x * 0).to(torch.uint8) + 200
+    small = (x * 0).to(uint8) + 200
     return [(small + 100) // 2, small * 2 > 200]
 
 
 # What is no less than it looks.
 _ROUNDED: Final[dict[str, tuple[tuple[str, ...], Callable[[Tensor], list[Tensor]]]]] = {
-    "a cast of a cast": (("int64",), lambda x: [(x * 3).to(torch.int64).to(x.dtype) * 0.5]),
+    "a cast of a cast": (("int64",), lambda x: [(x * 3).to(int64).to(x.dtype) * 0.5]),
     "a cast through half precision": (
         ("float16",),
-        lambda x: [((x + 2049) * 1).to(torch.float16).to(x.dtype) - 2048],
+        lambda x: [((x + 2049) * 1).to(float16).to(x.dtype) - 2048],
     ),
     "a sum that rounds": ((), lambda x: [(x + 1e8) - 1e8, x.add(1.0).sub(1e8).add(1e8)]),
     "a product that is too large": ((), lambda x: [(x + 2) * 1e30 * 1e30 * 1e-30]),
     "bytes": (("uint8",), _through_bytes),
-    "truths": (("int64",), lambda x: [((x < 9) + (x < 8)).to(torch.int64) * 2]),
+    "truths": (("int64",), lambda x: [((x < 9) + (x < 8)).to(int64) * 2]),
 }
 
 
