@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from ..deferred import Pipeline
 from ..deferred.context import END_OF_BLOCK
-from ..deferred.frames import INSIDE, request, user_line
+from ..deferred.frames import CORE, INSIDE, request, user_line
 from ..deferred.observers import BROKEN_OFF
 from ..deferred.trace import location_of
 from ..tensors.storage import BEFORE_LOOK, Storage
@@ -96,8 +96,12 @@ class Looks:
             self._places["size", location_of(*user_line(2))] = None
 
     def _callers(self) -> list[FrameType]:
-        """The frames of the program within the call, the last one first."""
+        """The frames of the program within the call, the last one first; none where a layer of ours looks."""
         found, frame = [], sys._getframe(2)
+        while CORE[frame.f_globals.get("__name__")] and frame.f_back is not None:
+            frame = frame.f_back
+        if INSIDE[frame.f_globals.get("__name__")]:
+            return []
         while frame is not self._outermost and frame.f_back is not None:
             if not INSIDE[frame.f_globals.get("__name__")]:
                 found.append(frame)

@@ -1,6 +1,7 @@
 """Where numbers and sizes of tensors may go in what `torch.compile(fullgraph=True)` takes: as in PyTorch."""
 
 import math
+import types
 
 import pytest
 
@@ -220,6 +221,14 @@ def test_the_error_tells_numbers_from_branches():
     with pytest.raises(errors.Unsupported, match=r"bool\(\) at ") as caught:
         mt.compile(lambda x: x if x[0] > 1 else -x, fullgraph=True)(mt.ones(2))
     assert not isinstance(caught.value, errors.UserError)
+
+
+def test_what_layers_look_at_is_theirs():
+    """The sizes of packed sequences, for instance, of which a layer makes numbers itself."""
+    layers = types.ModuleType("mindtorch_nn.looking")
+    exec("def layer(x):\n    return x * 2 if bool(x[0] > 1) else x", vars(layers))
+    compiled = mt.compile(lambda x: layers.layer(x) + 1, fullgraph=True)
+    assert compiled(mt.tensor([2, 0])).tolist() == [5, 1]
 
 
 # In a process of its own: PyTorch's compiler replaces how the interpreter calls functions.
