@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dis
+import itertools
 import sys
 from collections.abc import Set
 from enum import Enum
@@ -26,6 +27,7 @@ __all__ = [
     "is_own",
     "is_same",
     "loaded_by",
+    "read_by",
     "read_by_own",
     "slots_of",
 ]
@@ -40,6 +42,7 @@ _HOOKS_OF_ALL: Final = (
     "_global_forward_hooks", "_global_forward_pre_hooks", "_global_backward_hooks",
     "_global_backward_pre_hooks", "_global_optimizer_pre_hooks", "_global_optimizer_post_hooks",
 )  # fmt: skip
+_ADDING: Final = frozenset({"add", "append", "appendleft", "extend"})
 _BY_TEXT: Final = frozenset({"__dict__", "attrgetter", "getattr", "globals", "vars"})
 _OWN: Final = frozenset({"builtins", "itertools", "functools", "math", "numpy", "torch", "typing"})
 # What is called when an object is made, goes, or is shown, and not where a function computes with it.
@@ -154,6 +157,20 @@ def loaded_by(code: CodeType) -> set[str]:
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
             found |= loaded_by(constant)
+    return found
+
+
+def read_by(code: CodeType) -> set[str]:
+    """The names that a function and those within it load, but for adding something to what they name."""
+    steps = [*dis.get_instructions(code)]
+    found = {
+        step.argval
+        for step, following in itertools.pairwise(steps)
+        if step.opname in _LOADS and following.argval not in _ADDING
+    }
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            found |= read_by(constant)
     return found
 
 

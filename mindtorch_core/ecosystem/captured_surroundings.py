@@ -38,6 +38,7 @@ from .captured_names import (
     is_operator,
     is_own,
     loaded_by,
+    read_by,
     read_by_own,
     slots_of,
 )
@@ -144,10 +145,12 @@ class Surroundings:
         self._sizes: list[_Watch] = []  # what grows where it is written to
         self._lengths: list[_Watch] = []  # of lists, which may be no more than logs
         self._names: set[str] = set()
+        self._read: set[str] = set()  # names of what the code does not only add to
         self._arguments = [f"argument {i}" for i in range(len(given))]
         self._size = -1
-        while self._size != len(self._names):  # methods that are found may load further names
-            self._size = len(self._names)
+        # Methods that are found may load further names.
+        while self._size != len(self._names) + len(self._read):
+            self._size = len(self._names) + len(self._read)
             self._met: dict[int, Any] = {}
             self._tensors: dict[int, tuple[str, Tensor]] = {}
             self._watches.clear()
@@ -276,6 +279,7 @@ class Surroundings:
             return
         loaded = loaded_by(fn.__code__)
         self._names |= loaded
+        self._read |= read_by(fn.__code__)
         names = [n for n in fn.__code__.co_freevars if n in loaded]
         cells = [
             c
@@ -319,12 +323,17 @@ class Surroundings:
         if isinstance(held, tuple):
             yield from zip(names, held, strict=False)
             return
-        self._lengths.append(_sized(held, f"len({path})"))
+        self._watch_length(path, held)
         yield from self._watch(lambda: held[:count], names)
+
+    def _watch_length(self, path: str, held: Any) -> None:
+        """Watch what may be no more than a log, unless the code does something else with it."""
+        read = path.rpartition(".")[2] in self._read
+        (self._watches if read else self._lengths).append(_sized(held, f"len({path})"))
 
     def _set(self, path: str, held: Any) -> Iterator[tuple[str, Any]]:
         count = min(len(held), _ELEMENTS)
-        self._lengths.append(_sized(held, f"len({path})"))
+        self._watch_length(path, held)
         names = [f"an element of {path}"] * count
         return self._watch(lambda: [*held][:count], names)
 
