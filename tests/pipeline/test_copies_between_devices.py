@@ -93,6 +93,17 @@ def test_dense_layouts_are_kept(toy):
     assert (y.tolist(), row.tolist()) == (x.tolist(), [1, 4])
 
 
+@pytest.mark.parametrize("shape", [(0, 3), (3, 0), (2, 0, 4)], ids=str)
+def test_layouts_without_elements_are_those_of_eager_copies(toy, shape):
+    x = torch.zeros(shape)
+    given = [x, x.mT, x.movedim(0, -1), x[..., :1]]
+    eager = [(t.to("toy").stride(), t.to("toy").cpu().stride()) for t in given]
+    with through():
+        copied = [t.to("toy") for t in given]
+        found = [(t.stride(), t.cpu().stride()) for t in copied]
+    assert found == eager
+
+
 def test_what_is_written_after_the_copy_is_not_in_it(toy):
     x = torch.zeros(2)
     with through():
