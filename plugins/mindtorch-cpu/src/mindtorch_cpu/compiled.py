@@ -16,7 +16,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from .bound_calls import CALLS, LATER, Trace
+from .bound_calls import CALLS, LATER, LOOPS, Trace
 from .memory_pool import POOL
 
 __all__ = ["BY_SIZE", "FEWEST", "computed", "computed_rows", "one_pass", "turned", "walk"]
@@ -120,7 +120,7 @@ def walk(name: str, d: Any, elements: int, least: int = _WALKED) -> Any:
     """
     if elements < least:
         return None
-    found = CALLS.get((name, d.num))
+    found = LOOPS.get((name, d.num))
     if found is not None:
         return found
     if elements < _MANY and not _at_once() and _one_more(_ASKED, name, _PATIENCE):

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from ..bound_calls import CALLS, Trace
+from ..bound_calls import CALLS, LOOPS, Trace
 from .kernels import KERNELS
 from .launch import packed
 from .preparing import Unservable, prepared_rows
@@ -97,7 +97,7 @@ def walk(name: str, d: Any, elements: int) -> Any:
     known = _walk(name, d.num)
     found = KERNELS.get(known, elements) if known is not None and KERNELS.usable else None
     if found is not None and KERNELS.enabled:
-        CALLS[name, d.num] = found
+        LOOPS[name, d.num] = found
     return found
 
 

@@ -23,7 +23,7 @@ from typing import Any, Final
 
 from mindtorch_core.backend import fork_safe, note_work
 
-from ..bound_calls import CALLS, LATER
+from ..bound_calls import CALLS, LATER, LOOPS
 from . import compiler, store
 from .codegen import ir_of
 from .loops import loop_of
@@ -150,6 +150,7 @@ class Kernels:
     def mode(self, mode: str) -> None:
         self._mode = mode
         CALLS.clear()
+        LOOPS.clear()
 
     @property
     def broken(self) -> str | None:  # noqa: D102 (see the class)
@@ -159,6 +160,7 @@ class Kernels:
     def broken(self, reason: str | None) -> None:
         self._broken = reason
         CALLS.clear()
+        LOOPS.clear()
 
     @property
     def enabled(self) -> bool:
