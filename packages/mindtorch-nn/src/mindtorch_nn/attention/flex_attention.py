@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from itertools import islice, product
-from typing import Any, Final, NamedTuple, NoReturn
+from typing import Any, Final, Literal, NamedTuple, NoReturn, TypedDict
 
 import mindtorch_core as torch
 from mindtorch_core import Tensor
@@ -21,6 +21,7 @@ __all__ = [
     "AuxOutput",
     "AuxRequest",
     "BlockMask",
+    "FlexKernelOptions",
     "and_masks",
     "create_block_mask",
     "create_mask",
@@ -76,6 +77,29 @@ def or_masks(*mask_mods: MaskMod) -> MaskMod:
         return found
 
     return mask
+
+
+class FlexKernelOptions(TypedDict, total=False):
+    """Options of PyTorch's kernels for GPUs, which change no result: taken, without effect."""
+
+    num_warps: int
+    num_stages: int
+    BLOCK_M: int
+    BLOCK_N: int
+    BLOCK_M1: int
+    BLOCK_N1: int
+    BLOCK_M2: int
+    BLOCK_N2: int
+    PRESCALE_QK: bool
+    ROWS_GUARANTEED_SAFE: bool
+    BLOCKS_ARE_CONTIGUOUS: bool
+    WRITE_DQ: bool
+    FORCE_USE_FLEX_ATTENTION: bool
+    USE_TMA: bool
+    kpack: int
+    matrix_instr_nonkdim: int
+    waves_per_eu: int
+    BACKEND: Literal["AUTO", "TRITON", "FLASH", "TRITON_DECODE"]
 
 
 def _places(b: int, h: int, q: int, k: int, device: Any) -> tuple[Tensor, Tensor, Tensor, Tensor]:
@@ -350,7 +374,7 @@ def flex_attention(
     scale: float | None = None,
     enable_gqa: bool = False,
     return_lse: bool = False,
-    kernel_options: Any = None,
+    kernel_options: FlexKernelOptions | None = None,
     *,
     return_aux: AuxRequest | None = None,
 ) -> Any:

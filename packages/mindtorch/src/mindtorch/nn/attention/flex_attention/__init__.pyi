@@ -4,6 +4,7 @@ from mindtorch_core.nn.attention.flex_attention import (
     AuxOutput as AuxOutput,
     AuxRequest as AuxRequest,
     BlockMask as BlockMask,
+    FlexKernelOptions as FlexKernelOptions,
     and_masks as and_masks,
     create_block_mask as create_block_mask,
     create_mask as create_mask,
