@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any, Final
 
 from ..values.shapes import show
-from ..values.user_warnings import user_frame
+from ..values.user_warnings import muted, user_frame
 from .adapters import shown, tensors_in
 from .entry import Kernel, KernelRecord, OpEntry
 from .keys import PRIVATE_USE_KEYS, DispatchKey
@@ -114,7 +114,7 @@ def _specs(rule: Kernel | None, args: tuple[Any, ...], kwargs: dict[str, Any]) -
     if rule is None:
         return None
     try:
-        found = rule(*args, **kwargs)
+        found = muted(rule, *args, **kwargs)
     except Exception:  # noqa: BLE001 (the kernel may take more than PyTorch's ops)
         return None
     return [*found] if isinstance(found, tuple | list) else [found]

@@ -4,18 +4,31 @@ from __future__ import annotations
 
 import sys
 import warnings
+from collections.abc import Callable
+from contextvars import ContextVar
 from types import FrameType
-from typing import Final
+from typing import Any, Final, TypeVar
 
 from .own_frames import OURS
 
-__all__ = ["always", "user_frame", "warn_user", "warn_user_once"]
+__all__ = ["always", "muted", "user_frame", "warn_user", "warn_user_once"]
 
+T = TypeVar("T")
 _REGISTRY: Final = "__warningregistry__"  # where `warnings` notes what it has shown
 # Of Python's, what a user's line may reach mindtorch through.
 _BETWEEN: Final = frozenset({"contextlib", "copy", "functools"})
 _TOLD: Final[set[str]] = set()  # what `warn_user_once` has said
 _ALWAYS: Final = [False]
+_MUTED: Final[ContextVar[bool]] = ContextVar("_MUTED", default=False)
+
+
+def muted(function: Callable[..., T], *args: Any, **kwargs: Any) -> T:
+    """Call what has been called before for the same, and has warned then."""
+    before = _MUTED.set(True)
+    try:
+        return function(*args, **kwargs)
+    finally:
+        _MUTED.reset(before)
 
 
 def user_frame() -> FrameType | None:
@@ -37,6 +50,8 @@ def warn_user(message: str, category: type[Warning] = UserWarning) -> None:
         message: what is to be said.
         category: class of the warning.
     """
+    if _MUTED.get():
+        return
     frame = user_frame()
     if frame is None:
         warnings.warn(message, category, stacklevel=2)
@@ -55,6 +70,8 @@ def warn_user_once(message: str, kind: str = "") -> None:
         kind: names what is said in several texts, of which the first is enough.
     """
     told = kind or message
+    if _MUTED.get():
+        return
     if told not in _TOLD or _ALWAYS[0]:
         _TOLD.add(told)
         warn_user(message)
