@@ -19,6 +19,7 @@ __all__ = [
     "broadcast",
     "broadcast_shapes",
     "contiguous_strides",
+    "dense_strides",
     "infer_size",
     "is_contiguous",
     "numel",
@@ -264,7 +265,12 @@ def pointwise_strides(shape: Shape, operands: Sequence[tuple[Shape, Shape]]) -> 
         if alike is not None:
             return alike
     order = memory_order(shape, [_broadcast_strides(s, st, shape) for s, st in operands])
-    out = [0] * rank
+    return dense_strides(shape, order)
+
+
+def dense_strides(shape: Shape, order: Sequence[int]) -> Shape:
+    """Strides without gaps, for dimensions in an order from the innermost outwards."""
+    out = [0] * len(shape)
     step = 1
     for dim in order:
         out[dim] = step

@@ -127,3 +127,24 @@ def test_writes_in_inference_mode(write, made_inside):
     for mine, wanted in zip(block(True), block(False), strict=True):
         assert torch.equal(mine, wanted)
         assert mine.is_inference() == wanted.is_inference()
+
+
+@pytest.mark.filterwarnings("ignore:An output with one or more elements was resized")
+def test_a_number_of_a_tensor_fills_in_inference_mode():
+    """Where the block comes again as well: its kernel is made of others."""
+    number = torch.tensor(7.0)
+
+    def f(a, b):
+        first, made = a.cumsum(-1).tanh(), a.erf()
+        torch.neg(b, out=first)
+        made.masked_fill_(made > 0.5, number)
+        return first, made
+
+    compiled = torch.compile(f)
+    for _ in range(6):
+        with torch.inference_mode():
+            a, b = torch.arange(18.0).reshape(3, 6) - 2, torch.ones(4, 6)
+            found, wanted = compiled(a, b), f(a, b)
+        for mine, own in zip(found, wanted, strict=True):
+            assert torch.equal(mine, own)
+            assert mine.is_inference()

@@ -34,7 +34,9 @@ from .sites import HOPELESS, Site
 
 __all__ = ["Replaying", "computed"]
 
-_BELOW: Final = ~int(AUTOGRAD | ADINPLACE | DispatchKey.Pipeline | DispatchKey.Python)
+_BELOW: Final = ~int(
+    AUTOGRAD | ADINPLACE | DispatchKey.Inference | DispatchKey.Pipeline | DispatchKey.Python
+)
 _BY: Final = "the executable"
 _UNCOUNTED: Final = 16  # replays
 _NONE: Final[list[Any]] = []  # the values where nothing is followed; never written

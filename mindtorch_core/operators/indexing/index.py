@@ -16,7 +16,15 @@ from ...opdefs.packets import front
 from ...tensors.tensor import Tensor
 from ...values.devices import row_of
 from ...values.dtypes import BOOL, COMPLEX, bool_, checked_number, int32, int64, uint8
-from ...values.shapes import Shape, broadcast_all, broadcast_or_none, numel, show
+from ...values.shapes import (
+    Shape,
+    broadcast_all,
+    broadcast_or_none,
+    dense_strides,
+    memory_order,
+    numel,
+    show,
+)
 
 Indices = Sequence[Tensor | None]
 
@@ -44,6 +52,33 @@ def index_shape(shape: Shape, indices: Indices) -> Shape:
     adjacent = at == list(range(at[0], at[-1] + 1)) if at else True
     place = at[0] if at and adjacent else 0
     return (*rest[:place], *common, *rest[place:])
+
+
+def index_spec(self: Tensor, indices: Indices) -> TensorSpec:
+    """What ``self[indices]`` is for integer index tensors; it lies in the order of these and of ``self``."""
+    shape, own = index_shape(self._shape, indices), self._geometry()[0]
+    for t in indices:
+        if t is not None and len(t._shape) > 1 and not _falls(t._geometry()[0]):
+            break
+    else:
+        if _falls(own):
+            return TensorSpec(shape, self._dtype)
+    given = [(t._shape, t._geometry()[0]) for t in indices if t is not None]
+    at = [i for i, t in enumerate(indices) if t is not None]
+    width = len(shape) - len(own) + len(at)
+    place = at[0] if at and at[-1] - at[0] < len(at) else 0  # of the dimensions of the indices
+    rest = [step for i, step in enumerate(own) if i not in at]
+    operands = [(*rest[:place], *(0,) * width, *rest[place:])]
+    for sizes, steps in given:
+        wide = [step if n != 1 else 0 for n, step in zip(sizes, steps, strict=True)]
+        before, behind = place + width - len(wide), len(rest) - place
+        operands.append((*(0,) * before, *wide, *(0,) * behind))
+    return TensorSpec(shape, self._dtype, dense_strides(shape, memory_order(shape, operands)))
+
+
+def _falls(strides: Shape) -> bool:
+    """Whether dimensions lie in their own order, the last one innermost."""
+    return len(strides) < 2 or [*strides] == sorted(strides, reverse=True)
 
 
 def _positions(mask: Tensor) -> Sequence[Tensor]:
@@ -107,7 +142,7 @@ def _index(self: Tensor, indices: Indices) -> Tensor:
 op(
     "_index_positions(Tensor self, Tensor?[] indices) -> Tensor",
     doc="`index` by integer tensors only.",
-    rule=lambda self, indices: TensorSpec(index_shape(self._shape, indices), self._dtype),
+    rule=index_spec,
     grad={
         "self": lambda g, self_shape, indices: fn._index_put_positions(
             g.new_zeros(self_shape), indices, g, True

@@ -18,6 +18,7 @@ from mindtorch_core.backend import (
 from ..arrays import (
     WIDER,
     exact,
+    laid_as,
     laid_out,
     ndarray,
     quietly,
@@ -48,14 +49,16 @@ def out_of_bounds(error: IndexError) -> IndexError:
 @kernel("_index_positions")
 def index(self: Any, indices: Any) -> Any:
     """Elements at integer positions."""
-    rule_of("_index_positions")(self, indices)
+    spec = rule_of("_index_positions")(self, indices)
     try:
         found = self.raw_data[positions(indices)]
     except IndexError as error:
         raise out_of_bounds(error) from None
     if found.__class__ is ndarray and found.base is not None:
         found = found.copy()  # indices of no dimensions only: NumPy gives a view
-    return wrap(np.asarray(found), self.raw_dtype)
+    if spec.strides is not None:
+        return laid_as(found, spec)
+    return wrap(row_major(found), self.raw_dtype)
 
 
 @kernel("_index_put_positions_")
