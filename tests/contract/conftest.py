@@ -12,9 +12,11 @@ from mindtorch_core.dispatch.keys import PROCESS_INCLUDE
 def no_claim_of_another_test() -> None:
     """A failed result that is gone leaves the Pipeline key in the masks until a call finds it needless.
 
-    Its error's traceback may hold it, and be held by it, until garbage is collected.
+    Its error's traceback may hold it, and be held by it, until garbage is collected: also what a module's
+    beginning has put out of the collector's way.
     """
     release_key()
     if PROCESS_INCLUDE[0]:
+        gc.unfreeze()
         gc.collect()
         release_key()
