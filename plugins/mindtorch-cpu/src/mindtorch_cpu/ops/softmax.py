@@ -110,7 +110,7 @@ def _log_share(x: Any, top: Any, total: Any) -> Any:
 
 
 def _log_slope(g: Any, y: Any, total: Any) -> Any:
-    return np.subtract(g, np.multiply(exponential(y, falling=True), total))
+    return np.subtract(g, np.multiply(exponential(y), total))
 
 
 def _slope(g: Any, y: Any, total: Any) -> Any:
