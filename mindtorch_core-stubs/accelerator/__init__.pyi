@@ -8,6 +8,8 @@ from mindtorch_core.ecosystem.accelerator import (
     device_count as device_count,
     device_index as device_index,
     empty_cache as empty_cache,
+    empty_host_cache as empty_host_cache,
+    get_device_capability as get_device_capability,
     get_memory_info as get_memory_info,
     is_available as is_available,
     max_memory_allocated as max_memory_allocated,

@@ -9,7 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from ..plugins.loader import numerics_of
 from ..values.devices import DeviceRow, accelerators, chosen_accelerator, device, row_of
+from ..values.dtypes import DTYPES
 from ..values.interrupts import contextmanager
 
 __all__ = [
@@ -20,6 +22,8 @@ __all__ = [
     "device_count",
     "device_index",
     "empty_cache",
+    "empty_host_cache",
+    "get_device_capability",
     "get_memory_info",
     "is_available",
     "max_memory_allocated",
@@ -143,6 +147,24 @@ def empty_cache() -> None:
     row = _row()
     if row is not None:
         row.module.empty_cache()
+
+
+def empty_host_cache() -> None:
+    """Return pinned memory that is kept for later to the system: none is, it goes with its last tensor."""
+
+
+def get_device_capability(device: device | str | int | None = None, /) -> dict[str, Any]:
+    """What a device can do: ``supported_dtypes``, the dtypes of its tensors, as its backend declares them.
+
+    Raises:
+        RuntimeError: if there is no accelerator.
+        ValueError: if the device is of another type.
+    """
+    _module()
+    _index(device)
+    row = _row()
+    without = () if row is None else numerics_of(row.type).without
+    return {"supported_dtypes": {each for name, each in DTYPES.items() if name not in without}}
 
 
 def memory_stats(device: device | str | int | None = None, /) -> dict[str, int]:

@@ -2,4 +2,8 @@
 
 from mindtorch_core.ecosystem.utilities.flop_counter import (
     FlopCounterMode as FlopCounterMode,
+    flop_registry as flop_registry,
+    get_shape as get_shape,
+    register_flop_formula as register_flop_formula,
+    shape_wrapper as shape_wrapper,
 )
