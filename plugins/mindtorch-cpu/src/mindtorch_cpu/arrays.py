@@ -40,6 +40,7 @@ from mindtorch_core.dispatch.keys import DEFAULT_INCLUDED, DispatchKey
 
 from .compiled import computed
 from .memory_pool import POOL
+from .turned import copied, row_major_copy
 
 __all__ = [
     "CPU",
@@ -278,7 +279,7 @@ def relaid(a: Any, d: Any = None, memory_format: memory_format | None = None) ->
         a = without_imaginary(a, np.dtype(d))
     copy = room(a.shape, wanted, d or a.dtype)
     if copy.dtype is a.dtype:
-        np.copyto(words(copy), words(a))
+        copied(words(copy), words(a))
     else:
         recast_into(a, copy)
     return copy
@@ -335,7 +336,7 @@ def row_major(data: Any) -> Any:
         if 1 in data.shape and data.strides != _row_major_steps(data.shape, data.itemsize):
             return data.reshape(-1).reshape(data.shape)
         return data
-    return np.ascontiguousarray(data).reshape(-1).reshape(data.shape)
+    return row_major_copy(data).reshape(-1).reshape(data.shape)
 
 
 @functools.lru_cache(1024)

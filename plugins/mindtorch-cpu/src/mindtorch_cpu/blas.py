@@ -21,7 +21,7 @@ from mindtorch_core.backend import get_num_threads
 
 from .workers import share_out
 
-__all__ = ["TINY", "alone", "multiplied", "over_batches"]
+__all__ = ["TINY", "alone", "is_openblas", "multiplied", "over_batches"]
 
 # Multiplications that OpenBLAS does in one thread by itself, and those from which several pay.
 TINY: Final = 1 << 18
@@ -67,6 +67,11 @@ def _threads() -> _Threads | None:
                 change.argtypes, change.restype = [ctypes.c_int], None
                 return _Threads(ask, change)
     return None
+
+
+def is_openblas() -> bool:
+    """Whether NumPy's BLAS is known to be OpenBLAS."""
+    return _threads() is not None
 
 
 # Calls that have lowered the number, and what it was before the first.

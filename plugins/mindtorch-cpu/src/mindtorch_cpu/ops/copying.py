@@ -21,6 +21,7 @@ from ..arrays import (
     wrap,
 )
 from ..register import kernel, rule_of
+from ..turned import copied, row_major_copy
 
 
 @kernel("clone")
@@ -30,7 +31,7 @@ def clone(self: Any, *, memory_format: memory_format | None = None) -> Any:
     if memory_format is contiguous_format or (
         memory_format is None and (len(self.raw_shape) < 2 or _is_row_major(a))
     ):
-        return wrap(a.copy(), self.raw_dtype)
+        return wrap(row_major_copy(a), self.raw_dtype)
     if not a.size:
         return _nothing(self, self.raw_dtype, memory_format)
     return wrap(relaid(a, None, memory_format), self.raw_dtype)
@@ -62,7 +63,7 @@ def copy_(self: Any, src: Any, non_blocking: bool = False) -> Any:
     if data.dtype is not self.raw_data.dtype and (data.dtype.names or self.raw_data.dtype.names):
         data = of_float8(data, self.raw_dtype)
     if data.dtype is self.raw_data.dtype:
-        np.copyto(words(self.raw_data), words(data))
+        copied(words(self.raw_data), words(data))
     else:
         quietly(np.copyto, self.raw_data, data, "unsafe")
     return self

@@ -39,6 +39,7 @@ from ..large import LARGE
 from ..memory_pool import POOL
 from ..register import kernel, rule_of
 from ..rows import broad
+from .few_rows import MANY, UNPACKED, as_packed, by_few_rows
 
 _FEW_ROWS = 16
 _CACHED = 1 << 17  # elements that fit a cache
@@ -92,7 +93,9 @@ def _empty(shape: Any, d: Any) -> Any:
 def _batches(a: Any, b: Any) -> Any:
     """Products of stacks of matrices, whose first dimension is shared out."""
     out = _empty((*a.shape[:-1], b.shape[-1]), a.dtype)
-    count, each = len(a), a[0].size * b.shape[-1]
+    if a.shape[-1] == 1:
+        return quietly(np.multiply, a, b, out)
+    b, count, each = as_packed(a, b), len(a), a[0].size * b.shape[-1]
 
     def work(part: slice) -> None:
         quietly(np.matmul, a[part], b[part], out[part])
@@ -189,15 +192,22 @@ def dot_of_matrices(a: Any, b: Any) -> Any:
     But where one of them is a single number it has BLAS scale the other, and 0 makes 0 of NaN there.
     """
     (rows, inner), columns = a.shape, b.shape[1]
-    if rows * columns >= LARGE:
+    size = rows * columns
+    if inner == 1:  # BLAS takes ten times as long
+        return QUIET.run(
+            np.multiply, a, b, POOL.empty((rows, columns), a.dtype) if size >= LARGE else None
+        )
+    if 1 < rows <= MANY and size > UNPACKED and (made := by_few_rows(a, b)) is not None:
+        return made
+    if size >= LARGE:
         out = POOL.empty((rows, columns), a.dtype)
         # ``dot`` fills the result with zeros first; ``matmul`` has BLAS multiply only what lies so already.
-        run = np.matmul if inner == 1 or (for_blas(a) is a and for_blas(b) is b) else np.dot
-        return multiplied(rows * inner * columns, QUIET.run, run, a, b, out)
+        run = np.matmul if for_blas(a) is a and for_blas(b) is b else np.dot
+        return multiplied(size * inner, QUIET.run, run, a, b, out)
     run = QUIET.__dict__["run"]
-    if rows * inner * columns > TINY:
-        return multiplied(rows * inner * columns, run, np.matmul if inner == 1 else np.dot, a, b)
-    return run(np.matmul, a, b) if inner == 1 else run(a.dot, b)
+    if size * inner > TINY:
+        return multiplied(size * inner, run, np.dot, a, b)
+    return run(a.dot, b)
 
 
 def for_blas(a: Any) -> Any:

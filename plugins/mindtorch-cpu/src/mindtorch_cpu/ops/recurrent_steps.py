@@ -12,6 +12,8 @@ from ..compiled import FEWEST, computed
 from ..memory_pool import POOL
 from ..register import composition_of, kernel, rule_of
 from ..summation import down
+from ..turned import row_major_copy
+from .few_rows import UNPACKED
 
 _NAME: Final = "_recurrent_steps"
 _composed: Any = composition_of(_NAME)
@@ -56,8 +58,11 @@ class _Forward:
 
     def run(self, step: Any, places: list[Place]) -> None:
         """Compute all steps, each from the products of weight and states."""
+        w = self.w
+        if len(places) > 1 and self.room.size > UNPACKED:  # turned once, not at each step
+            w = row_major_copy(w)
         for at, n in places:
-            hidden = np.dot(self.h[:n], self.w, self.room[:n])
+            hidden = np.dot(self.h[:n], w, self.room[:n])
             if self.keeps:
                 self.past[0, at] = self.h[:n]
             step(self, at, n, hidden, self.kept[at if self.keeps else slice(0, n)])

@@ -11,6 +11,7 @@ import numpy as np
 
 from mindtorch_core.backend import FLOATING
 
+from ..addresses import address
 from ..arrays import NUMPY_OF, WIDER
 from ..compiled import FEWEST, computed
 from ..register import composition_of, register, rule_of
@@ -129,7 +130,7 @@ def _run(lists: Sequence[Any], works: Sequence[Work], writes: Sequence[int]) -> 
 
 def _overlaps(line: Any, taken: list[tuple[int, int]]) -> bool:
     """Whether memory of a parameter is one of those that were met, in order; adds it."""
-    first = line.__array_interface__["data"][0]
+    first = address(line)
     last = first + line.nbytes
     at = bisect(taken, (first, last))
     found = (at > 0 and taken[at - 1][1] > first) or (at < len(taken) and taken[at][0] < last)

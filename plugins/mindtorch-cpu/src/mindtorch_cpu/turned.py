@@ -1,0 +1,113 @@
+"""Copies of arrays whose dimensions change places, by a compiled loop where there is one."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+
+from .addresses import address
+from .compiled import walk
+
+__all__ = ["copied", "row_major_copy"]
+
+# Elements of a thread's part at least; fewer than those, and columns, that NumPy copies as fast.
+_PART: Final = 1 << 16
+_FEW: Final = 1 << 13
+_NARROW: Final = 8
+_OF_SIZE: Final = {n: np.dtype(f"i{n}") for n in (1, 2, 4, 8)}
+
+
+class _Turn(NamedTuple):
+    """What a copy is, where dimensions that lie together are one: matrices written the other way around.
+
+    Attributes:
+        apart: sizes and strides of dimensions around those of the loop.
+        blocks, far: how many matrices there are, and elements from one to the next.
+        rows, step, width: of a matrix as it lies, elements from one row to the next among them.
+    """
+
+    apart: tuple[tuple[int, int], ...]
+    blocks: int
+    far: int
+    rows: int
+    step: int
+    width: int
+
+
+@functools.lru_cache(1024)
+def _turn(shape: tuple[int, ...], strides: tuple[int, ...], size: int) -> _Turn | None:
+    """How the loop makes a row-major copy; None where elements lie otherwise."""
+    merged: list[tuple[int, int]] = []
+    for n, step in zip(shape, strides, strict=True):
+        if n == 1:
+            continue
+        if merged and merged[-1][1] == step * n:
+            n *= merged.pop()[0]
+        merged.append((n, step))
+    if len(merged) < 2 or merged[-2][1] != size or any(step % size for _, step in merged):
+        return None
+    *around, (width, _), (rows, step) = merged
+    blocks, far = around.pop() if around else (1, 0)
+    if blocks * rows * width < _FEW or width < _NARROW:
+        return None
+    return _Turn(tuple(around), blocks, far // size, rows, step // size, width)
+
+
+def copied(out: Any, a: Any) -> None:
+    """``np.copyto(out, a)`` for arrays of one shape and dtype."""
+    if a.size < _FEW or a.ndim < 2 or not _turned(out, a):
+        np.copyto(out, a)
+
+
+def row_major_copy(a: Any) -> Any:
+    """A copy in row-major order."""
+    if a.size < _FEW or a.flags.c_contiguous:
+        return a.copy()
+    out = np.empty(a.shape, a.dtype)
+    copied(out, a)
+    return out
+
+
+def _turned(out: Any, a: Any) -> bool:
+    """Whether the loop has copied."""
+    d = _OF_SIZE.get(a.itemsize)
+    if d is None:
+        return False
+    if not out.flags.c_contiguous:
+        order = sorted(range(out.ndim), key=lambda i: -out.strides[i])
+        out, a = out.transpose(order), a.transpose(order)
+    turn = _turn(a.shape, a.strides, a.itemsize)
+    if turn is None or not out.flags.c_contiguous or np.may_share_memory(out, a):
+        return False
+    loop = walk("turning", d, a.size)
+    if loop is None:
+        return False
+    made, given = address(out), address(a)
+    each = turn.blocks * turn.rows * turn.width * a.itemsize
+    for place in itertools.product(*(range(0, n * step, step) for n, step in turn.apart)):
+        _share(loop, made, given + sum(place), turn, a.itemsize)
+        made += each
+    return True
+
+
+def _share(loop: Any, made: int, given: int, turn: _Turn, size: int) -> None:
+    """Copy matrices from an address to another one in several threads: some of them each, or some columns."""
+    _, blocks, far, rows, step, width = turn
+
+    def matrices(first: int, last: int) -> tuple[int, ...]:
+        to, of = made + first * rows * width * size, given + first * far * size
+        return to, of, last - first, far, rows, step, width
+
+    def columns(first: int, last: int) -> tuple[int, ...]:
+        to, of = made + first * rows * size, given + first * size
+        return to, of, 1, 0, rows, step, last - first
+
+    if blocks * rows * width < 2 * _PART:
+        loop(*matrices(0, blocks))
+    elif blocks > 1:
+        loop.shared(blocks, matrices, -(-_PART // (rows * width)))
+    else:
+        loop.shared(width, columns, -(-_PART // rows))

@@ -1,0 +1,85 @@
+"""Copies whose dimensions change places: the elements are NumPy's, by compiled loops and without."""
+
+import numpy as np
+import pytest
+
+import mindtorch_core as torch
+from mindtorch_cpu import turned
+from mindtorch_cpu.native.kernels import KERNELS
+
+# Sizes with and without whole tiles, and more than a thread's part; the order in which they are copied.
+TURNS = [
+    ((130, 140), (1, 0)),
+    ((700, 401), (1, 0)),
+    ((16, 4096), (1, 0)),
+    ((4096, 9), (1, 0)),
+    ((3, 70, 80), (0, 2, 1)),
+    ((40, 64, 65), (0, 2, 1)),
+    ((4, 3, 60, 50), (0, 2, 3, 1)),
+    ((4, 60, 50, 3), (0, 3, 1, 2)),
+    ((2, 31, 5, 64), (0, 2, 3, 1)),
+    ((3, 4, 40, 50), (1, 0, 3, 2)),
+    ((30, 1, 400), (2, 1, 0)),
+    ((40, 20, 30), (2, 1, 0)),
+]
+DTYPES = [
+    "uint8",
+    "bool",
+    "int16",
+    "bfloat16",
+    "float16",
+    "float32",
+    "int64",
+    "complex64",
+    "complex128",
+]
+
+
+def numbers(shape, dtype):
+    drawn = np.random.default_rng(0).integers(-100, 100, shape)
+    return torch.from_numpy(drawn).to(getattr(torch, dtype))
+
+
+@pytest.mark.parametrize(("shape", "order"), TURNS, ids=str)
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_contiguous(either_way, shape, order, dtype):
+    x = numbers(shape, dtype)
+    wanted = numbers(shape, "int64").numpy().transpose(order)
+    found = x.permute(order).contiguous()
+    assert found.stride() == torch.empty(wanted.shape).stride()
+    same = torch.from_numpy(np.ascontiguousarray(wanted)).to(x.dtype)
+    assert torch.equal(found, same)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "int16"])
+def test_from_what_lies_apart_into_what_lies_elsewhere(either_way, dtype):
+    """Columns of wider matrices, every second matrix, and other results than row-major ones."""
+    x = numbers((6, 90, 200), dtype)
+    seen = x[::2, :, 7:180]
+    wanted = seen.numpy().copy()
+    out = torch.zeros(3, 173, 90, dtype=seen.dtype)
+    out.copy_(seen.transpose(1, 2))
+    assert (out.numpy() == wanted.swapaxes(1, 2)).all()
+    images = numbers((2, 5, 40, 30), dtype)
+    laid = images.to(memory_format=torch.channels_last)
+    assert laid.stride() == (6000, 1, 150, 5)
+    assert torch.equal(laid, images)
+    assert (laid.permute(0, 2, 3, 1).numpy() == images.numpy().transpose(0, 2, 3, 1)).all()
+    repeated = numbers((1, 150), dtype).expand(100, 150)
+    assert (repeated.t().contiguous().numpy() == repeated.numpy().T).all()
+
+
+def test_a_matrix_that_is_copied_over_itself(either_way):
+    a = numbers((200, 200), "float32").numpy()
+    wanted = a.T.copy()
+    turned.copied(a, a.T)
+    assert (a == wanted).all()
+
+
+def test_loops_do_it(by_kernels, monkeypatch):
+    if not KERNELS.enabled:
+        pytest.skip(KERNELS.reason)
+    monkeypatch.setattr(turned.np, "copyto", None)  # fails where it is called
+    x = numbers((300, 200), "float32")
+    found = x.t().contiguous()
+    assert (found.numpy() == x.numpy().T).all()
