@@ -86,8 +86,8 @@ def one_by_one(n, source):
     return order
 
 
-@pytest.mark.parametrize("n", [0, 1, 2, 3, 511, 512, 513, 5000])
-def test_permutations_are_those_of_the_loop(n):
+@pytest.mark.parametrize("n", [0, 1, 2, 3, 63, 64, 511, 512, 513, 5000])
+def test_permutations_are_those_of_the_loop(either_way, n):
     for seed in range(5):
         sources = TwisterSource(), TwisterSource()
         for source in sources:

@@ -83,3 +83,20 @@ def test_loops_do_it(by_kernels, monkeypatch):
     x = numbers((300, 200), "float32")
     found = x.t().contiguous()
     assert (found.numpy() == x.numpy().T).all()
+
+
+@pytest.mark.parametrize(
+    "shape", [(130, 140), (3, 70, 80), (5000,), (4000, 3), (900, 401)], ids=str
+)
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_flips(either_way, shape, dtype):
+    x = numbers(shape, dtype)
+    whole = numbers(shape, "int64").numpy()
+    for dims in {(-1,), (0,), tuple(range(len(shape)))}:
+        wanted = torch.from_numpy(np.flip(whole, dims).copy()).to(x.dtype)
+        assert torch.equal(x.flip(dims), wanted), dims
+        assert torch.equal(
+            x[1:].flip(dims), torch.from_numpy(np.flip(whole[1:], dims).copy()).to(x.dtype)
+        )
+    if len(shape) == 2:
+        assert torch.equal(x.t().flip(1), x.flip(0).t())

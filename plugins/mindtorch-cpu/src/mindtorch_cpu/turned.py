@@ -1,4 +1,4 @@
-"""Copies of arrays whose dimensions change places, by a compiled loop where there is one."""
+"""Copies of arrays whose dimensions change places or ends, by compiled loops where there are any."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from .addresses import address
 from .compiled import walk
 
-__all__ = ["copied", "row_major_copy"]
+__all__ = ["copied", "mirrored", "row_major_copy"]
 
 # Elements of a thread's part at least; fewer than those, and columns, that NumPy copies as fast.
 _PART: Final = 1 << 16
@@ -68,6 +68,26 @@ def row_major_copy(a: Any) -> Any:
         return a.copy()
     out = np.empty(a.shape, a.dtype)
     copied(out, a)
+    return out
+
+
+def mirrored(a: Any, axes: tuple[int, ...]) -> Any:
+    """A row-major copy with the elements along some dimensions in reverse order."""
+    loop = None
+    if a.ndim and a.ndim - 1 in axes and a.flags.c_contiguous and a.itemsize in _OF_SIZE:
+        loop = walk("mirroring", _OF_SIZE[a.itemsize], a.size)
+    if loop is None:
+        return np.array(np.flip(a, axes), order="C")
+    if axes != (a.ndim - 1,):
+        a = np.array(np.flip(a, tuple(at for at in axes if at != a.ndim - 1)), order="C")
+    out, width, size = np.empty(a.shape, a.dtype), a.shape[-1], a.itemsize
+    made, given = address(out), address(a)
+
+    def rows(first: int, last: int) -> tuple[int, ...]:
+        before = first * width * size
+        return made + before, given + before, last - first, width, width
+
+    loop.shared(a.size // width, rows, -(-_PART // width))
     return out
 
 

@@ -1,4 +1,4 @@
-"""Matrices written the other way around, in tiles that lie in vector registers meanwhile.
+"""Matrices written the other way around, and rows from their ends, in vector registers.
 
 NumPy copies such arrays element by element, and BLAS packs them so.
 """
@@ -10,7 +10,7 @@ from typing import Any, Final
 from .code_of_walks import TYPES, Code
 from .compiler import vector_bytes
 
-__all__ = ["turned_matrices", "turning"]
+__all__ = ["mirrored_rows", "mirroring", "turned_matrices", "turning"]
 
 # Rows and columns that are gone through before those beside them: their lines of the cache stay there.
 _BLOCK: Final = 64
@@ -90,6 +90,43 @@ def _tile(w: Code, kind: str, lanes: int, given: str, made: str, r: str, c: str)
         at = w.sum(made, w.times(w.sum(c, str(n)), "%rows"), r)
         place = w.set(f"getelementptr {kind}, ptr %OUT, i64 {at}")
         w.put(f"store {each} {vectors[n]}, ptr {place}, align {size}")
+
+
+def mirroring(code: str) -> str:
+    """``OUT[r, c] = GIVEN[r, width - 1 - c]``, of rows that may lie apart in what is given."""
+    w, kind = Code(("OUT", "GIVEN", "rows", "step", "width")), TYPES[code]
+    lanes = min(_LANES, vector_bytes() // int(code[1]))
+    each, size = f"<{lanes} x {kind}>", int(code[1])
+    back = ", ".join(f"i32 {lanes - 1 - k}" for k in range(lanes))
+
+    def row(r: str) -> None:
+        end, made = w.sum(w.times(r, "%step"), "%width"), w.times(r, "%width")
+
+        def columns(c: str, count: int, of: int) -> None:
+            at = w.set(f"sub i64 {end}, {w.sum(c, str(of))}")
+            if of == 1:
+                w.store(kind, w.load(kind, "%GIVEN", at), "%OUT", w.sum(made, c))
+                return
+            place = w.set(f"getelementptr {kind}, ptr %GIVEN, i64 {at}")
+            x = w.set(f"load {each}, ptr {place}, align {size}")
+            x = w.set(f"shufflevector {each} {x}, {each} poison, <{lanes} x i32> <{back}>")
+            place = w.set(f"getelementptr {kind}, ptr %OUT, i64 {w.sum(made, c)}")
+            w.put(f"store {each} {x}, ptr {place}, align {size}")
+
+        w.over_columns(1, lanes, columns)
+
+    w.loop("%rows", row)
+    return w.text()
+
+
+def mirrored_rows(d: Any, random: Any) -> Any:
+    """A case: rows with and without whole vectors, which lie apart."""
+    width = int(random.choice((1, 15, 16, 37, 130)))
+    given = random.integers(-128, 128, (7, width + 3)).astype(d)
+    wanted = given[:, :width][:, ::-1].copy()
+    out = wanted.copy()
+    out.fill(0)
+    return (out, given, 7, width + 3, width), out, wanted
 
 
 def turned_matrices(d: Any, random: Any) -> Any:

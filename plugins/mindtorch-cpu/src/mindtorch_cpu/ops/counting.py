@@ -1,4 +1,4 @@
-"""Places in sorted sequences, counts, and distances of all pairs."""
+"""Places in sorted sequences, and counts."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from mindtorch_core.backend import binary_search, check_bincount, int64, promote_types, result_type
 
-from ..arrays import NUMPY_OF, array_of, cast, quietly, row_major, wrap
+from ..arrays import NUMPY_OF, array_of, cast, quietly, wrap
 from ..register import composition_of, kernel, register, rule_of
 from .order import ordered_bits
 
@@ -87,29 +87,3 @@ def lexicographic_order(rows: Any) -> Any:
     if not a.shape[1]:
         return wrap(np.arange(a.shape[0]), int64)
     return wrap(np.lexsort(a.T[::-1]), int64)
-
-
-@kernel("_cdist_forward")
-def cdist(x1: Any, x2: Any, p: float, compute_mode: Any = None) -> Any:
-    """Distances of all pairs of rows, in double precision."""
-    from scipy.spatial import distance
-
-    spec = rule_of("_cdist_forward")(x1, x2, p, compute_mode)
-    found = np.zeros(spec.shape, np.float64)
-    a, b = x1.raw_data, x2.raw_data
-    if found.size and a.shape[-1]:
-        batch = spec.shape[:-2]
-        a = np.broadcast_to(a, (*batch, *a.shape[-2:])).astype(np.float64)
-        b = np.broadcast_to(b, (*batch, *b.shape[-2:])).astype(np.float64)
-        measure, options = _measure(p)
-        for at in np.ndindex(batch):
-            found[at] = distance.cdist(a[at], b[at], measure, **options)
-    if p == 0:
-        found *= x1.raw_data.shape[-1]  # SciPy's is the share of different elements
-    return wrap(row_major(found.astype(NUMPY_OF[spec.dtype], copy=False)), spec.dtype)
-
-
-def _measure(p: float) -> tuple[str, dict[str, Any]]:
-    """SciPy's name of a norm's distance."""
-    named = {0: "hamming", 1: "cityblock", 2: "euclidean", float("inf"): "chebyshev"}.get(p)
-    return (named, {}) if named is not None else ("minkowski", {"p": p})

@@ -21,6 +21,7 @@ from .pointwise import Ufunc, arithmetic, binary
 _HALF: Final = frozenset(NUMPY_OF[d] for d in WIDER)
 _BRAIN: Final = NUMPY_OF[bfloat16]
 _BITS: Final = {4: np.int32, 8: np.int64}
+_MANY: Final = 128  # elements for which several calls take less time than one of a slow function
 
 
 def in_single(fn: Callable[..., Any]) -> Callable[..., Any]:
@@ -204,7 +205,16 @@ def _real(name: str, ufunc: Ufunc) -> None:
     register(name, run)
 
 
-_real("logaddexp", np.logaddexp)
+def _logaddexp(a: Any, b: Any) -> Any:
+    """NumPy's calls the library's functions for one number after the other."""
+    if max(a.size, b.size) < _MANY:
+        return np.logaddexp(a, b)
+    less = np.negative(np.absolute(np.subtract(a, b)))  # NaN of equal infinities
+    more = np.where(a == b, a.dtype.type(math.log(2)), np.log1p(np.exp(less)))
+    return np.add(np.maximum(a, b), more)
+
+
+_real("logaddexp", in_single(_logaddexp))
 _real("logaddexp2", np.logaddexp2)
 
 

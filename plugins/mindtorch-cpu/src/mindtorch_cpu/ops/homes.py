@@ -27,8 +27,7 @@ HOMES: Final = (
      "addcdiv addcdiv_ addcmul addcmul_ lerp.Scalar lerp.Tensor lerp_.Scalar lerp_.Tensor"),
     ("convolution", "_convolution_weight convolution"),
     ("copying", "_to_dtype clone copy_ fill_.Scalar zero_"),
-    ("counting",
-     "_cdist_forward _lexicographic_order bincount histc searchsorted.Scalar searchsorted.Tensor"),
+    ("counting", "_lexicographic_order bincount histc searchsorted.Scalar searchsorted.Tensor"),
     ("elementwise",
      "acosh acosh_ asinh asinh_ atanh atanh_ bitwise_left_shift bitwise_left_shift_ "
      "bitwise_right_shift bitwise_right_shift_ complex copysign deg2rad deg2rad_ exp2 exp2_ fmax "
@@ -62,6 +61,7 @@ HOMES: Final = (
      "_native_batch_norm_legit native_batch_norm native_batch_norm_backward native_layer_norm "
      "native_layer_norm_backward"),
     ("order", "median median.dim nanmedian nanmedian.dim sort.stable topk"),
+    ("pair_distances", "_cdist_forward"),
     ("pooling",
      "avg_pool1d avg_pool1d_backward avg_pool2d avg_pool2d_backward avg_pool3d avg_pool3d_backward "
      "max_pool1d_with_indices max_pool1d_with_indices_backward max_pool2d_with_indices "

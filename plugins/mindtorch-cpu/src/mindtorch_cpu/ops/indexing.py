@@ -51,7 +51,7 @@ def index(self: Any, indices: Any) -> Any:
     """Elements at integer positions."""
     spec = rule_of("_index_positions")(self, indices)
     try:
-        found = self.raw_data[positions(indices)]
+        found = _picked(self.raw_data, indices)
     except IndexError as error:
         raise out_of_bounds(error) from None
     if found.__class__ is ndarray and found.base is not None:
@@ -59,6 +59,14 @@ def index(self: Any, indices: Any) -> Any:
     if spec.strides is not None:
         return laid_as(found, spec)
     return wrap(row_major(found), self.raw_dtype)
+
+
+def _picked(a: Any, indices: Any) -> Any:
+    """Elements at positions; along one dimension behind others NumPy's `take` is ten times as fast."""
+    given = [at for at, t in enumerate(indices) if t is not None]
+    if len(given) == 1 and given[0] and a.size:
+        return a.take(indices[given[0]].raw_data, given[0])
+    return a[positions(indices)]
 
 
 @kernel("_index_put_positions_")

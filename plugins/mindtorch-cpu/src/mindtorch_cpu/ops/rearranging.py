@@ -11,6 +11,7 @@ from mindtorch_core.backend import check_repeats, check_total, int64, wrap_dim
 
 from ..arrays import NUMPY_OF, exact, laid_as, wrap
 from ..register import composition_of, kernel, rule_of
+from ..turned import mirrored
 
 
 @kernel("flip")
@@ -19,8 +20,7 @@ def flip(self: Any, dims: Any) -> Any:
     spec = rule_of("flip")(self, dims)
     a = self.raw_data
     axes = tuple(wrap_dim(d, a.ndim) for d in dims) if a.ndim else ()
-    flipped = np.flip(a, axes)
-    return laid_as(np.array(flipped, order="C") if spec.strides is None else flipped, spec)
+    return laid_as(mirrored(a, axes) if spec.strides is None else np.flip(a, axes), spec)
 
 
 @kernel("roll")

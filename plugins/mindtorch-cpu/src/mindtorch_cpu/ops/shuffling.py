@@ -1,4 +1,4 @@
-"""Random permutations as PyTorch's loop makes them, without the loop."""
+"""Random permutations as PyTorch's loop makes them, by a compiled one or by NumPy's functions."""
 
 from __future__ import annotations
 
@@ -7,11 +7,16 @@ from typing import Any, Final
 import numpy as np
 
 from ..arrays import uninitialised
+from ..compiled import walk
 from ..twister import CHUNK, TwisterSource
 
 __all__ = ["shuffled"]
 
-_SHORT: Final = 1 << 9  # below, a loop takes less time
+_FEW, _SHORT = (
+    1 << 6,
+    1 << 9,
+)  # below, a loop of Python takes less time than a compiled one, than NumPy
+_PLACES: Final = np.dtype(np.int64)
 _HUGE: Final = ((1 << 32) - 1) // 20  # from here on outputs of 64 bits build the order up
 
 
@@ -22,6 +27,11 @@ def shuffled(n: int, source: TwisterSource) -> Any:
     if n < 2:
         return np.arange(n)
     partners = source.words(n - 1)
+    loop = walk("exchanged", _PLACES, n, _FEW)
+    if loop is not None:
+        made = np.arange(n, dtype=_PLACES)
+        loop(made, partners, n)
+        return made
     partners %= np.arange(n, 1, -1, dtype=np.uint32)
     if n < _SHORT:
         order = list(range(n))

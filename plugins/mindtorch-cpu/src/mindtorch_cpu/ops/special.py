@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -12,9 +12,10 @@ import numpy as np
 from mindtorch_core.backend import Tensor, float32, to_floating
 from mindtorch_core.dispatch.registry import registry
 
+from ..compiled import one_pass
 from ..register import composition_of, register, rule_of
 from .elementwise import in_single
-from .error_functions import erfcx, halves, in_double, log_ndtr, ndtr, scipy
+from .error_functions import MANY, erfcx, halves, in_double, log_ndtr, ndtr, scipy
 from .functions import unary, unary_inplace
 from .gamma_functions import digamma, lgamma
 from .pointwise import binary, inplace
@@ -103,12 +104,50 @@ def product(a: Any, b: Any) -> tuple[Any, Any]:
     return made, ((a1 * b1 - made) + a1 * b2 + a2 * b1) + a2 * b2
 
 
+# Polynomials (at Chebyshev's nodes) of ``erfinv(x) / x``, the lowest powers given first: in -log(1 - x * x)
+# from 0 to 5, relative error 6e-10, and in its square root as far as float32 goes, 1.3e-9. A variable is
+# brought into [-1, 1]: middle and half the length of its range stand before.
+_ERFINV: Final = (
+    (2.5, 2.5, (
+        1.50140935175, 0.616600691871, -0.0261082817529, -0.0195735618337, 0.00852594239123,
+        -0.000487890635756, -0.000836490773861, 0.000292169011509, 2.51825623187e-05,
+        -4.14343310226e-05, 4.13954429994e-06, 2.94365337241e-06,
+    )),
+    (3.1680339887498947, 0.9319660112501049, (
+        3.00152680944, 0.935970674874, 0.00556217387711, -0.00379853250444, 0.00247748657912,
+        -0.00155135411259, 0.000765886256364, -0.000217279751987, -3.74788895127e-05,
+        6.48787579019e-05, -1.6057242016e-05, -2.32542576158e-06,
+    )),
+)  # fmt: skip
+
+
 def _erfinv(a: Any) -> Any:
-    """SciPy takes 100 times longer where it reports an error, at the ends of (-1, 1) and outside."""
+    """Float32 by polynomials; SciPy takes 100 times longer where it reports an error, at 1 and outside."""
+    if a.dtype == np.float32 and a.size >= MANY:
+        made = one_pass("erfinv", lambda tracer, x: [_erfinv_single(x)], a.dtype, a)
+        return _erfinv_single(a) if made is None else made
     inside = np.absolute(a) < 1
     ends = np.where(np.absolute(a) == 1, np.copysign(a.dtype.type(np.inf), a), np.nan)
     found = scipy("erfinv")(np.where(inside, a, a.dtype.type(0)))
     return np.where(inside, np.copysign(found, a), ends.astype(a.dtype))
+
+
+def _erfinv_single(a: Any) -> Any:
+    x = a.astype(np.float64)
+    w = np.negative(np.log1p(np.negative(np.multiply(x, x))))
+    near, far = (
+        _polynomial(np.divide(np.subtract(v, middle), reach), factors)
+        for v, (middle, reach, factors) in zip((w, np.sqrt(w)), _ERFINV, strict=True)
+    )
+    found = np.multiply(np.where(w < 5, near, far), x)
+    return np.where(np.absolute(x) == 1, np.copysign(np.inf, x), found).astype(np.float32)
+
+
+def _polynomial(x: Any, factors: Sequence[float]) -> Any:
+    total = np.multiply(x, factors[-1])
+    for factor in reversed(factors[1:-1]):
+        total = np.multiply(np.add(total, factor), x)
+    return np.add(total, factors[0])
 
 
 def _register(name: str, run: Any, run_inplace: Any) -> None:
