@@ -204,11 +204,12 @@ def _walked(name: str, out: Any, i: Any, given: Any, at: int, shape: Any) -> boo
     others = (*shape[:at], *shape[at + 1 :])
     if i.size < LARGE or others != (*i.shape[:at], *i.shape[at + 1 :]) or i.dtype != np.int64:
         return False
-    if not all(a.flags.c_contiguous for a in (out, given, i)):
+    if not (out.flags.c_contiguous and given.flags.c_contiguous):
         return False
     loop = walk(name, out.dtype, i.size)
     if loop is None:
         return False
+    i = np.ascontiguousarray(i)
     size, blocks, inside = shape[at], math.prod(shape[:at]), math.prod(shape[at + 1 :])
     counts = (i.shape[at], inside) if inside > 1 else (1, i.shape[at])
     steps = (size * inside, inside, int(inside > 1))
