@@ -100,3 +100,29 @@ def test_flips(either_way, shape, dtype):
         )
     if len(shape) == 2:
         assert torch.equal(x.t().flip(1), x.flip(0).t())
+
+
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16", "int64"])
+@pytest.mark.parametrize(
+    "orders", [((0, 1, 2), (1, 0, 2)), ((0, 1, 2), (0, 2, 1)), ((2, 1, 0), (0, 1, 2))], ids=str
+)
+def test_operands_that_lie_otherwise(either_way, orders, dtype):
+    """Each element is what it is of arrays that lie alike; the result lies as PyTorch has it: as the first."""
+    pairs = []
+    for seed, order in enumerate(orders):
+        shape = [(60, 50, 40)[at] for at in order]
+        x = torch.from_numpy(np.random.default_rng(seed).integers(-50, 50, shape)).to(
+            getattr(torch, dtype)
+        )
+        pairs.append(x.permute(tuple(np.argsort(order))))
+    a, b = pairs
+    for name in ("add", "mul", "sub", "lt"):
+        found = getattr(torch, name)(a, b)
+        assert torch.equal(found, getattr(torch, name)(a.contiguous(), b.contiguous()))
+        assert found.stride() == a.stride()
+        if name != "lt":
+            assert torch.equal(getattr(a.clone(), f"{name}_")(b), found)
+    joined = torch.cat([a, b], 1)
+    assert joined.is_contiguous()
+    assert torch.equal(joined[:, : a.shape[1]], a)
+    assert torch.equal(joined[:, a.shape[1] :], b)

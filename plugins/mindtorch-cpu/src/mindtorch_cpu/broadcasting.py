@@ -16,6 +16,7 @@ from .large import ARITHMETIC, EXTREMES, LARGE, in_place_at_once
 from .memory_pool import POOL
 from .remainders import left_over
 from .rows import unbuffered
+from .turned import laid_as_first
 
 __all__ = ["in_long_runs", "in_place", "of_floats"]
 
@@ -105,6 +106,8 @@ def in_place(ufunc: Callable[..., Any], out: Any, other: Any) -> bool:
     if left is not None:
         np.copyto(out, left)
         return True
+    if ufunc in ARITHMETIC and other.shape == out.shape and other.strides != out.strides:
+        other = (laid_as_first((out, other)) or (out, other))[1]
     if out.dtype in HALVES:
         return in_place_at_once(ufunc, out, other)
     if not other.ndim or out.dtype != other.dtype:

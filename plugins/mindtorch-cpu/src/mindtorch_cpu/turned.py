@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -11,12 +12,13 @@ import numpy as np
 from .addresses import address
 from .compiled import walk
 
-__all__ = ["copied", "mirrored", "row_major_copy"]
+__all__ = ["copied", "in_rows", "laid_as_first", "mirrored", "row_major_copy"]
 
 # Elements of a thread's part at least; fewer than those, and columns, that NumPy copies as fast.
 _PART: Final = 1 << 16
 _FEW: Final = 1 << 13
 _NARROW: Final = 8
+_MOST: Final = 1 << 24
 _OF_SIZE: Final = {n: np.dtype(f"i{n}") for n in (1, 2, 4, 8)}
 
 
@@ -69,6 +71,36 @@ def row_major_copy(a: Any) -> Any:
     out = np.empty(a.shape, a.dtype)
     copied(out, a)
     return out
+
+
+def in_rows(a: Any) -> Any:
+    """An array, or its row-major copy where a loop makes that faster than NumPy reads it."""
+    if a.size < _FEW or a.flags.c_contiguous or _turn(a.shape, a.strides, a.itemsize) is None:
+        return a
+    return row_major_copy(a)
+
+
+def laid_as_first(arrays: Sequence[Any]) -> list[Any] | None:
+    """Operands of one shape, with copies of those that lie otherwise than the first one, which has no gaps.
+
+    None where no loop makes such copies, or of operands so large that there may be no memory for them.
+    """
+    first = arrays[0]
+    order = sorted(range(first.ndim), key=lambda i: -first.strides[i])
+    if first.size > _MOST or not first.transpose(order).flags.c_contiguous:
+        return None
+    back = sorted(range(len(order)), key=order.__getitem__)
+    made = []
+    for a in arrays:
+        if a.shape != first.shape:
+            return None
+        turned = a.transpose(order)
+        if a.strides != first.strides:
+            if _turn(turned.shape, turned.strides, a.itemsize) is None:
+                return None
+            turned = row_major_copy(turned)
+        made.append(turned.transpose(back))
+    return made
 
 
 def mirrored(a: Any, axes: tuple[int, ...]) -> Any:

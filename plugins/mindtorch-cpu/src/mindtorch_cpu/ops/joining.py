@@ -19,6 +19,7 @@ from ..arrays import CPU, KEYS, NUMPY_OF, cast, laid_as, relaid, room, row_major
 from ..large import SOME, many
 from ..memory_pool import POOL
 from ..register import composition_of, kernel, rule_of
+from ..turned import in_rows
 
 
 @kernel("cat")
@@ -71,12 +72,9 @@ def _joined(tensors: Any, arrays: Any, dim: int) -> Any:
         raise ValueError("one array is not of the dtype of the others")
     shape[dim] = sum(a.shape[dim] for a in arrays)
     whole, lies = tuple(shape), _format(tensors, arrays[0])
-    out = (
-        POOL.empty(whole, d)
-        if lies is contiguous_format
-        else room(whole, format_strides(whole, lies), d)
-    )
-    return np.concatenate(arrays, dim, out)
+    if lies is contiguous_format:
+        return np.concatenate([in_rows(a) for a in arrays], dim, POOL.empty(whole, d))
+    return np.concatenate(arrays, dim, room(whole, format_strides(whole, lies), d))
 
 
 @kernel("stack")

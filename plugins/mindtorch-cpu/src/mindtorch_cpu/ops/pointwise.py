@@ -49,6 +49,7 @@ from ..large import ARITHMETIC, LARGE, SOME, in_chunks, in_single, in_slabs, man
 from ..powers import formula_of, power_of_number
 from ..register import register
 from ..remainders import left_over
+from ..turned import laid_as_first
 from .ufuncs import note
 
 Ufunc = Callable[..., Any]
@@ -104,7 +105,7 @@ def large(ufunc: Ufunc, d: dtype, *arrays: Any) -> Any:
     """``ufunc(*arrays)`` for large operands: in chunks where they lie alike in memory."""
     ufunc, arrays = _simplest(ufunc, arrays)
     try:
-        for way in (left_over, in_chunks, of_floats, in_slabs, in_long_runs):
+        for way in (left_over, in_chunks, _in_one_order, of_floats, in_slabs, in_long_runs):
             data = way(ufunc, NUMPY_OF[d], *arrays)
             if data is not None:
                 return data
@@ -115,6 +116,17 @@ def large(ufunc: Ufunc, d: dtype, *arrays: Any) -> Any:
         return run(ufunc, *arrays)
     except (TypeError, ValueError, RuntimeError) as error:
         return recover(error, ufunc, *arrays)
+
+
+def _in_one_order(ufunc: Ufunc, d: Any, *arrays: Any) -> Any:
+    """``ufunc(*arrays)`` of two arrays, the second of which lies otherwise and is copied; None if in vain."""
+    if ufunc not in ARITHMETIC or len(arrays) != 2 or arrays[0].shape != arrays[1].shape:
+        return None
+    alike = laid_as_first(arrays)
+    made = None if alike is None else in_chunks(ufunc, d, *alike)
+    if made is None or made.strides != room_beside(made.shape, d, *arrays).strides:
+        return None
+    return made
 
 
 def _simplest(ufunc: Ufunc, arrays: tuple[Any, ...]) -> tuple[Ufunc, tuple[Any, ...]]:
