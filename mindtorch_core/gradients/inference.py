@@ -4,7 +4,7 @@ The mode puts `DispatchKey.Inference` into the thread's include mask. Its wrappe
 each op, makes inference tensors of the tensors an op creates: they carry the Inference key instead
 of ADInplaceOrView, so that calls on them reach the same wrapper outside the mode, where it
 refuses writes and lets other ops return normal tensors. Views, and inputs that an op hands on, stay
-what they were.
+what they were. Those that are detached outside the mode carry both keys: they may be written.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from .versions import IN_INFERENCE, refuse_overlap, traits
 __all__ = ["install", "is_inference", "refuse_saving"]
 
 _SEQUENCES: Final = frozenset({tuple, list})
+_DETACH: Final = "aten::detach"
 
 
 @guarded
@@ -57,6 +58,8 @@ def inference_kernel(entry: OpEntry, below_mask: int, resolve: Callable[[int], K
     schema = entry.schema
     if schema is not None and schema.is_mutable:
         below = _writing(entry, below)
+    if entry.name == _DETACH:
+        return _detaching(below)
 
     def kernel(*args: Any, **kwargs: Any) -> Any:
         result = below(*args, **kwargs)
@@ -74,6 +77,19 @@ def inference_kernel(entry: OpEntry, below_mask: int, resolve: Callable[[int], K
             for each in result:
                 if isinstance(each, Tensor):
                     _settle(each, args, inside)
+        return result
+
+    return kernel
+
+
+def _detaching(below: Kernel) -> Kernel:
+    """As PyTorch has it, what is detached outside the mode may be written, and counts that."""
+
+    def kernel(self: Tensor) -> Any:
+        result: Tensor = below(self)
+        _settle(result, (self,), inside := bool(MASKS.include & INFERENCE))
+        if not inside:
+            result._keys |= ADINPLACE
         return result
 
     return kernel
@@ -132,7 +148,7 @@ def _writing(entry: OpEntry, below: Kernel) -> Kernel:
         inside = MASKS.include & INFERENCE
         for t in written(places, args, kwargs):
             if t._keys & INFERENCE:
-                if not inside:
+                if not inside and not t._keys & ADINPLACE:
                     raise RuntimeError(
                         "Inplace update to inference tensor outside InferenceMode is not allowed. "
                         "Write to a clone, which is a normal tensor."

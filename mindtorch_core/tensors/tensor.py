@@ -11,7 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final, overload
 
 from ..dispatch.asked_wrongly import guarded
-from ..dispatch.keys import AUTOGRAD, UNRESOLVED, WITH_AUTOGRAD, DispatchKey
+from ..dispatch.keys import ADINPLACE, AUTOGRAD, MASKS, UNRESOLVED, WITH_AUTOGRAD, DispatchKey
 from ..values.devices import TABLE, device
 from ..values.dtypes import dtype, pack
 from ..values.layouts import check_same, layout, strided
@@ -308,7 +308,7 @@ class Tensor(AutogradAttributes, TensorMethods, metaclass=_TensorMeta):
         Raises:
             RuntimeError: for inference tensors, whose changes are not counted.
         """
-        if self._keys & INFERENCE:
+        if self._keys & INFERENCE and not self._keys & ADINPLACE:
             raise RuntimeError("Inference tensors do not track version counter.")
         return 0 if self._storage is None else self._storage.version
 
@@ -387,11 +387,12 @@ class Tensor(AutogradAttributes, TensorMethods, metaclass=_TensorMeta):
         settled = self._settled()
         if self._payload is None and self._keys & _PYTHON:  # its class answers for it
             return self.detach()
-        shared = SharedStorage(settled._own_storage())
+        shared, keys = SharedStorage(settled._own_storage()), self._keys & ~AUTOGRAD
+        if keys & INFERENCE and not MASKS.include & INFERENCE:  # as what `detach` gives
+            keys |= ADINPLACE
         return make_tensor(
-            self._payload, self._shape, self._dtype, self._device, self._keys & ~AUTOGRAD, shared,
-            self._strided,
-        )  # fmt: skip
+            self._payload, self._shape, self._dtype, self._device, keys, shared, self._strided
+        )
 
     @data.setter
     def data(self, value: Tensor) -> None:

@@ -283,3 +283,57 @@ def test_an_inference_tensor_that_requires_grad():
         )
 
     both(call)
+
+
+# ---- what is detached outside the mode ----------------------------------------------------------
+
+WRITES = {
+    "mul_": lambda lib, t: t.mul_(2),
+    "copy_": lambda lib, t: t.copy_(lib.zeros(2, 3)),
+    "zero_": lambda lib, t: t.zero_(),
+    "masked_fill_": lambda lib, t: t.masked_fill_(t > 1, 0),
+    "relu_": lambda lib, t: lib.relu_(t),
+    "resize_": lambda lib, t: t.resize_(2, 2),
+    "set_": lambda lib, t: t.set_(lib.ones(2)),
+    "out=": lambda lib, t: lib.add(lib.ones(2, 3), 1, out=t),
+    "index": lambda lib, t: t.__setitem__(0, 5.0),
+    "a view": lambda lib, t: t[0].mul_(2),
+    "a leaf's": lambda lib, t: t.add_(lib.ones(2, 3, requires_grad=True)),
+}
+DETACHED = {
+    "detach": lambda t: t.detach(),
+    "data": lambda t: t.data,
+    "twice": lambda t: t.detach().detach(),
+    "contiguous": lambda t: t.detach().contiguous(),
+    "a view of it": lambda t: t.detach().view(2, 3),
+    "itself": lambda t: t,
+}
+
+
+@pytest.mark.parametrize("write", WRITES)
+@pytest.mark.parametrize("way", DETACHED)
+def test_what_is_detached_outside_may_be_written(way, write):
+    """As weights that were made in the mode are, by ``weight.data.copy_``; it stays an inference tensor."""
+
+    def after(lib):
+        with lib.inference_mode():
+            t = 2 * lib.ones(2, 3)
+        found = DETACHED[way](t)
+        try:
+            WRITES[write](lib, found)
+        except RuntimeError as error:
+            return "refused", found.is_inference(), "outside InferenceMode" in str(error)
+        version = None if write in ("set_", "resize_") else found._version
+        return found.tolist(), found.is_inference(), found.requires_grad, version
+
+    assert after(torch) == after(pt)
+
+
+def test_what_is_detached_inside_may_not_be_written_outside():
+    for lib in (torch, pt):
+        with lib.inference_mode():
+            t = lib.ones(3)
+            found = t.detach(), t.data
+        for each in found:
+            with pytest.raises(RuntimeError, match="Inplace update to inference tensor outside"):
+                each.mul_(2)

@@ -17,7 +17,7 @@ from ..large import SOME
 from ..memory_pool import POOL
 from ..register import composition_of, register_in_format
 from ..workers import share_out
-from .few_windows import largest_of_few, means_of_few
+from . import few_windows
 
 # Elements of a group of images and channels that is worked on at a time: at most, and at least where there
 # are fewer groups than so many. The dozens of calls that a group takes cost more than caches save.
@@ -70,7 +70,7 @@ def _max_pool(n: int) -> Any:
         kernel, steps, pads, gaps, count = pool_sizes(n, self, *options, name)
         d = self.raw_dtype
         a = self.raw_data.astype(np.float32) if d in WIDER else self.raw_data
-        found = largest_of_few(a, kernel, steps, pads, gaps, count)
+        found = few_windows.largest_of_few(a, kernel, steps, pads, gaps, count)
         if found is not None:
             values, places = found
             values = values.astype(NUMPY_OF[d]) if d in WIDER else values
@@ -244,7 +244,7 @@ def _average(n: int) -> Any:
         at = Averaging(n, self, *options, divisor_override, name)
         d = self.raw_dtype
         a = self.raw_data.astype(np.float32) if d in WIDER else self.raw_data
-        few = means_of_few(a, at)
+        few = few_windows.means_of_few(a, at)
         if few is not None:
             return wrap(few.astype(NUMPY_OF[d]) if d in WIDER else few, d)
         planes = _planes(a, n)
