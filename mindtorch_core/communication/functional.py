@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
+from ..deferred.telling import TELLING
 from ..library.gradients import register_autograd
 from ..library.registration import Library
 from ..tensors.tensor import Tensor
@@ -28,6 +29,7 @@ LIBRARIES: Final = (_PLAIN, _RECORDED)
 def _define(schema: str, kernel: Callable[..., Any], meta: Callable[..., Any]) -> None:
     for library in LIBRARIES:
         name = library.define(schema)
+        TELLING.add(f"{library.ns}::{name}")
         library.impl(name, kernel, "CompositeExplicitAutograd")
         library.impl(name, meta, "Meta")
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import sys
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from datetime import timedelta
+from types import FrameType
 from typing import Any, Final, NamedTuple
 
-from ..deferred import launch
+from ..deferred import launch, telling
 from ..values.user_warnings import warn_user
 from .calls import Call, Place
 from .engine import Communicator, Engine
@@ -320,6 +321,10 @@ def outside(given: Any, op: str) -> bool:
 
 # Modules whose frames are passed over, beside ours; functions that a pipeline has written are of none.
 _PASSED: Final = {"contextlib", "threading", ""}
+# Modules whose frames know where the op was recorded that they call.
+_LAUNCHING: Final[dict[str, Callable[[FrameType], Place | None]]] = {
+    each.__name__: each.recorded_by for each in (launch, telling)
+}
 
 
 # Where a thread of our own was asked for, which calls on behalf of that line.
@@ -335,8 +340,8 @@ def place() -> str | Place:
     while (outer := frame.f_back) is not None:
         name = frame.f_globals.get("__name__", "")
         if name not in _PASSED:
-            if name == launch.__name__:
-                if (recorded := launch.recorded_by(frame)) is not None:
+            if (recorded_by := _LAUNCHING.get(name)) is not None:
+                if (recorded := recorded_by(frame)) is not None:
                     return recorded
             elif not name.startswith("mindtorch"):
                 break

@@ -16,6 +16,7 @@ from ..deferred.programs.planned import compiled_program
 from ..deferred.programs.program import Halted, Number, Program, Ref
 from ..deferred.replay.replaying import computed
 from ..deferred.settling import laid_out, mismatch
+from ..deferred.telling import TELLING, called_at
 from ..dispatch.dispatcher import dispatch
 from ..tensors.tensor import Tensor
 from ..values.errors import PipelineError
@@ -138,7 +139,8 @@ def _one_by_one(program: Program, inputs: list[Any], numbers: list[Any]) -> list
     with Pipeline():
         for each in program.instructions:
             kwargs = {k: given(v) for k, v in each.kwargs.items()}
-            made = dispatch(each.op.name, program.device, *map(given, each.args), **kwargs)
+            call = partial(called_at, each.where, dispatch) if each.op.name in TELLING else dispatch
+            made = call(each.op.name, program.device, *map(given, each.args), **kwargs)
             if each.op.writes:
                 continue
             several = made if isinstance(made, tuple | list) else (made,)

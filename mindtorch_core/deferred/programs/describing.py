@@ -10,6 +10,7 @@ from ...tensors.tensor import Tensor
 from ...values.references import LOOK
 from ...values.shapes import Shape
 from ..dependence import memory_of
+from ..telling import TELLING, told_at
 from ..trace import NO_OPTIONS, TENSORS, Entry
 from .program import Instruction, Number, Program, Ref, Value, refs_of
 
@@ -84,6 +85,8 @@ class Description:
         op, args, kwargs, outs = entry[:4]
         parts = self._parts
         parts += op.number, len(args), len(outs)
+        if op.name in TELLING:
+            parts += entry.code, entry.instruction
         numbers = op.numbers
         for i, value in enumerate(args):
             if TENSORS[value.__class__]:
@@ -224,7 +227,7 @@ class Description:
         positions.reverse()
         return Program(
             device,
-            [instructions[at] for at in positions],
+            [_telling(instructions[at]) for at in positions],
             values,
             [self.number_of[id(t)] for t in self.inputs],
             [type(v) for v in self.numbers],
@@ -284,6 +287,13 @@ class Description:
         if kind is list or kind is tuple:
             return kind([self._numbered(each, False, counter) for each in value])
         return value
+
+
+def _telling(instruction: Instruction) -> Instruction:
+    op = instruction.op
+    if op.name not in TELLING:
+        return instruction
+    return instruction._replace(op=told_at(op, instruction.where))
 
 
 def _tensors_of(value: Any) -> Iterator[Tensor]:

@@ -78,10 +78,13 @@ for how, call in {"block": block, "captured": captured}.items():
         os._exit(0)
     if mode == "mismatch":
         if rank == 1:
-            with pytest.raises(dist.DistributedError, match="rank 1 made another call"):
+            with pytest.raises(dist.DistributedError, match="rank 1 made another call") as caught:
                 dist.all_reduce(torch.ones(2, device=device))
+            said = caught.value.by_rank
         else:
-            assert "shape [2] instead of [3]" in str(heard(call))
+            said = (found := heard(call)).by_rank
+            assert "shape [2] instead of [3]" in str(found)
+        assert f"calls_in_blocks.py:{LINE}" in said[0], (how, said)  # not that of the block
         x = torch.ones(3, device=device)
         assert torch.equal(call(x).cpu(), step(x).cpu())
 dist.barrier()
