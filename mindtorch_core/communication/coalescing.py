@@ -9,7 +9,7 @@ from typing import Any
 from ..tensors.tensor import Tensor
 from .collectives import Op, all_gather, all_reduce
 from .engine import Then
-from .groups import outside
+from .groups import by_own_name, outside
 from .lending import check_tensors
 from .listening import as_one
 from .reductions import ReduceOp
@@ -27,6 +27,7 @@ def _together(works: Sequence[Work | None], async_op: bool) -> Work | None:
     return None
 
 
+@by_own_name
 def all_reduce_coalesced(
     tensors: Sequence[Tensor] | Tensor,
     op: Op = ReduceOp.SUM,
@@ -43,6 +44,7 @@ def all_reduce_coalesced(
     return _together(works, async_op)
 
 
+@by_own_name
 def all_gather_coalesced(
     output_tensor_lists: list[list[Tensor]],
     input_tensor_list: list[Tensor],

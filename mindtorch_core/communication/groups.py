@@ -9,8 +9,9 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from datetime import timedelta
+from functools import wraps
 from types import FrameType
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeVar
 
 from ..deferred import launch, telling
 from ..values.user_warnings import warn_user
@@ -27,6 +28,7 @@ __all__ = [
     "ProcessGroup",
     "Start",
     "World",
+    "by_own_name",
     "chosen",
     "default_group",
     "group_named",
@@ -38,6 +40,24 @@ __all__ = [
 NON_MEMBER: Final = -100  # what PyTorch gives a process for a group that it is not in
 
 _LIMIT: Final[ContextVar[timedelta | None]] = ContextVar("_LIMIT", default=None)
+# What the user has called, where that is made of other calls: they bear its name.
+_WHOLE: Final[ContextVar[str]] = ContextVar("_WHOLE", default="")
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def by_own_name(function: F) -> F:
+    """Decorator: the calls that a function is made of are told of by its name."""
+    name = function.__name__
+
+    @wraps(function)
+    def called(*args: Any, **kwargs: Any) -> Any:
+        before = _WHOLE.set(_WHOLE.get() or name)
+        try:
+            return function(*args, **kwargs)
+        finally:
+            _WHOLE.reset(before)
+
+    return called  # type: ignore[return-value]  # its signature is the function's
 
 
 class _Process:
@@ -151,7 +171,7 @@ class ProcessGroup:
         """The next call of the group.
 
         Args:
-            op: the function's name.
+            op: the function's name; unless the user has called one that is `by_own_name`.
             message: whether it concerns two ranks alone.
             timeout: if it is not the group's.
             waits: whether the caller waits for it at once.
@@ -175,7 +195,7 @@ class ProcessGroup:
         with self._lock:
             number = self._made[kind] = self._made[kind] + 1
         return Call(
-            op,
+            _WHOLE.get() or op,
             number,
             self.group_name,
             ranks,

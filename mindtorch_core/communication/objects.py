@@ -11,7 +11,7 @@ from ..frontend.foreign_arrays import frombuffer
 from ..tensors.tensor import Tensor
 from ..values.dtypes import int64, uint8
 from .collectives import all_gather_into_tensor, broadcast, gather, position_of, scatter
-from .groups import chosen, outside
+from .groups import by_own_name, chosen, outside
 from .listening import as_one
 from .messages import recv, send
 
@@ -58,6 +58,7 @@ def _padded(data: Tensor, size: int) -> Tensor:
     return whole
 
 
+@by_own_name
 def all_gather_object(object_list: list[Any], obj: Any, group: Any = None) -> None:
     """Fill a list with all ranks' objects, by position."""
     if outside(group, "all_gather_object"):
@@ -73,6 +74,7 @@ def all_gather_object(object_list: list[Any], obj: Any, group: Any = None) -> No
     return
 
 
+@by_own_name
 def gather_object(
     obj: Any,
     object_gather_list: list[Any] | None = None,
@@ -108,6 +110,7 @@ def gather_object(
     return
 
 
+@by_own_name
 def broadcast_object_list(
     object_list: list[Any],
     src: int | None = None,
@@ -138,6 +141,7 @@ def broadcast_object_list(
     return
 
 
+@by_own_name
 def scatter_object_list(
     scatter_object_output_list: list[Any],
     scatter_object_input_list: list[Any] | None = None,
@@ -182,6 +186,7 @@ def scatter_object_list(
     return
 
 
+@by_own_name
 def send_object_list(
     object_list: list[Any],
     dst: int | None = None,
@@ -200,6 +205,7 @@ def send_object_list(
     return
 
 
+@by_own_name
 def recv_object_list(
     object_list: list[Any],
     src: int | None = None,

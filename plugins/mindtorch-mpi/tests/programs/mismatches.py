@@ -26,6 +26,21 @@ CASES = {
     ),
     "ranks [0] instead of [0, 1]": lambda: dist.new_group([0] if odd else [0, 1]),
     "op new_group instead of barrier": lambda: dist.new_group([0]) if odd else dist.barrier(),
+    # What is made of other calls is told of by the name that the user has called.
+    **{
+        f"op barrier instead of {call.__name__}": lambda call=call, given=given: (
+            dist.barrier() if odd else call(*given)
+        )
+        for call, given in {
+            dist.all_gather_object: ([None] * size, "an object"),
+            dist.gather_object: ("an object", [None] * size if rank == 0 else None),
+            dist.broadcast_object_list: (["an object"], 0),
+            dist.scatter_object_list: ([None], ["an object"] * size),
+        }.items()
+    },
+    "op barrier instead of all_reduce_coalesced": lambda: (
+        dist.barrier() if odd else dist.all_reduce_coalesced([t])
+    ),
 }
 for text, call in CASES.items():
     with pytest.raises(dist.DistributedError, match=re.escape(text)) as raised:
@@ -60,5 +75,10 @@ for other in (torch.ones(4), torch.ones(3, dtype=torch.int32)):
         with pytest.raises(dist.DistributedError, match=text) as raised:
             dist.recv(other, 0) if odd else dist.send(torch.ones(3), 1)
         assert raised.value.rank == 1 - rank
+if rank < 2:
+    text = re.escape("recv_object_list() of int64 [1]")
+    with pytest.raises(dist.DistributedError, match=text) as raised:
+        dist.recv_object_list(["an object"], 0) if odd else dist.send(torch.ones(3), 1)
+    assert raised.value.op == ("recv_object_list" if odd else "send")
 dist.barrier()
 print("done")
