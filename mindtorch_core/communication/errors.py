@@ -12,7 +12,8 @@ Names and bases are PyTorch's, but for `DistributedError`::
             └── QueueEmptyError     nothing is in a queue of the store that is not waited for
 
 Arguments that cannot be meant are a ValueError or TypeError by one engine of PyTorch's, and a RuntimeError by
-another, such as gloo: `UnfitError` and `UnfitTypeError` are both.
+another, such as gloo: `UnfitError` and `UnfitTypeError` are both. `NoSuchDimensionError` is all that PyTorch
+raises for a dimension along which a DTensor cannot be cut, as each of its functions raises another one.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ __all__ = [
     "DistNetworkError",
     "DistStoreError",
     "DistributedError",
+    "NoSuchDimensionError",
     "QueueEmptyError",
     "RecordedCallError",
     "UnfitError",
@@ -41,6 +43,10 @@ class UnfitError(ValueError, RuntimeError):
 
 class UnfitTypeError(TypeError, RuntimeError):
     """Tensors of a call do not have the same dtype."""
+
+
+class NoSuchDimensionError(IndexError, AssertionError, RuntimeError):
+    """A DTensor is to be cut along a dimension that it does not have."""
 
 
 class DistError(RuntimeError):

@@ -1,10 +1,19 @@
 """What ops on DTensors refuse, they say of the shapes of the wholes, as for plain tensors."""
 
+import re
+
 import pytest
 
 import mindtorch_core as torch
 from mindtorch_core import distributed as dist
-from mindtorch_core.distributed.tensor import Replicate, Shard, zeros
+from mindtorch_core.distributed.tensor import (
+    DTensor,
+    Partial,
+    Replicate,
+    Shard,
+    distribute_tensor,
+    zeros,
+)
 
 CALLS = {
     "view": lambda x, y: x.view(5),
@@ -43,3 +52,24 @@ def test_what_is_refused(mesh, name):
             CALLS[name](x, y)
         said.append((type(refused.value), str(refused.value)))
     assert said[0] == said[1]
+
+
+def test_placements_that_are_refused(mesh):
+    x = torch.zeros(4, 6)
+    cut = distribute_tensor(x, mesh, [Shard(0)])
+    text = "from S(0) to P(sum), redistributing to Partial is for internal use only!"
+    with pytest.raises(RuntimeError, match=re.escape(text)):
+        cut.redistribute(mesh, [Partial()])
+    partial = DTensor.from_local(x, mesh, [Partial()])
+    assert partial.redistribute(mesh, [Partial()]).placements == (Partial(),)
+    with pytest.raises(ValueError, match=r"to a different placements.*call `redistribute` instead"):
+        distribute_tensor(cut, mesh, [Shard(1)])
+    for call in (
+        lambda: distribute_tensor(x, mesh, [Shard(5)]),
+        lambda: DTensor.from_local(x, mesh, [Shard(5)]),
+        lambda: cut.redistribute(mesh, [Shard(5)]),
+        lambda: zeros(4, 6, device_mesh=mesh, placements=[Shard(5)]),
+    ):
+        for kind in (AssertionError, IndexError, RuntimeError):  # each of PyTorch's raises one
+            with pytest.raises(kind, match="Sharding dim 5 greater than tensor ndim 2"):
+                call()

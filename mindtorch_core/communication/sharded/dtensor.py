@@ -168,7 +168,7 @@ class DTensor(Tensor):
 
         Raises:
             NotImplementedError: for another mesh, or a dtype of backward.
-            RuntimeError: without placements.
+            RuntimeError: without placements, or to a partial one.
         """
         if device_mesh is not None and device_mesh != self.device_mesh:
             raise NotImplementedError("a DTensor is not moved to another mesh: use full_tensor()")
@@ -176,12 +176,15 @@ class DTensor(Tensor):
             raise NotImplementedError("redistribute has no backward_dtype: cast the gradient")
         if placements is None:
             raise RuntimeError("placements is needed for redistribute!")
-        if any(isinstance(each, Partial) for each in placements):
-            raise RuntimeError(
-                "Can not redistribute to Partial, redistributing to Partial is for internal use only!"
-            )
+        wanted = checked(placements, self.device_mesh, self.ndim)
+        for own, each in zip(self.placements, wanted, strict=True):
+            if isinstance(each, Partial) and each != own:
+                raise RuntimeError(
+                    f"Can not redistribute from {own} to {each}, redistributing to Partial is for internal "
+                    f"use only!"
+                )
         source: Any = self if forward_dtype is None else self.to(forward_dtype)
-        made: DTensor = _Placed.apply(source, checked(placements, self.device_mesh, self.ndim))
+        made: DTensor = _Placed.apply(source, wanted)
         return made
 
     def full_tensor(self, *, grad_placements: Sequence[Placement] | None = None) -> Tensor:

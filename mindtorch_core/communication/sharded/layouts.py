@@ -9,6 +9,7 @@ from typing import Any, Final
 from ...dispatch.functions import fn
 from ...tensors.tensor import Tensor
 from ...values.shapes import contiguous_strides
+from ..errors import NoSuchDimensionError
 from ..mesh import DeviceMesh
 from .moving import gathered, reduced_part
 from .placements import Partial, Placement, Replicate, Shard, StridedShard, chunk_of
@@ -70,7 +71,7 @@ def checked(
     Raises:
         ValueError: if there are not as many as the mesh has dimensions.
         TypeError: if one is no placement.
-        IndexError: if the tensor has no such dimension.
+        NoSuchDimensionError: if the tensor has no such dimension.
     """
     if placements is None:
         return (Replicate(),) * mesh.ndim
@@ -87,7 +88,10 @@ def checked(
             )
         if isinstance(each, Shard | StridedShard):
             if not -ndim <= each.dim < ndim:
-                raise IndexError(f"{each!r} names no dimension of a tensor that has {ndim}")
+                raise NoSuchDimensionError(
+                    f"Sharding dim {each.dim} greater than tensor ndim {ndim}: {each!r} names none of its "
+                    f"dimensions"
+                )
             each = replace(each, dim=each.dim % ndim)
         found.append(each)
     return tuple(found)

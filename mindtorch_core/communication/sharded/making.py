@@ -59,8 +59,8 @@ def distribute_tensor(
     if isinstance(tensor, DTensor):
         if tensor.device_mesh != mesh or tensor.placements != placed:
             raise ValueError(
-                f"Cannot distribute a DTensor with placements {tensor.placements} to {placed}: use "
-                f"redistribute"
+                f"Cannot distribute a DTensor with placements {tensor.placements} to a different placements "
+                f"{[*placed]}. do you want to call `redistribute` instead?"
             )
         return tensor
     whole = tensor.detach()
