@@ -300,6 +300,7 @@ def _forget() -> None:
     WORLD.group = WORLD.watch = None
     WORLD.groups.clear()
     WORLD.count = 0
+    WORLD.assembled.clear()
 
 
 def _at_end() -> None:
@@ -389,7 +390,7 @@ def new_group(
         return NON_MEMBER
     made = world.engines if backend is None else by_device(backend)
     if use_local_synchronization:
-        name = _local_name(world, members)
+        name = _local_name(members)
     else:
         name = WORLD.next_name()
     # Its own timeout is for its calls: to come here takes each rank as long as any other call may take.
@@ -431,11 +432,11 @@ def _whole_numbers(ranks: Any) -> list[int]:
         raise TypeError(f"ranks must be a list of whole numbers, got {ranks!r}") from None
 
 
-def _local_name(world: Members, members: Sequence[int]) -> str:
-    """A name for a group of which only the members know: the same for the same members in order."""
+def _local_name(members: Sequence[int]) -> str:
+    """A name for a group of which only the members know, who count alike: one that no other has had."""
     text = "_".join(map(str, members))
-    count = sum(name.startswith(f"local_{text}/") for name in WORLD.groups)
-    return f"local_{text}/{count}"
+    WORLD.assembled[text] += 1
+    return f"local_{text}/{WORLD.assembled[text] - 1}"
 
 
 def _assembled(
@@ -457,10 +458,16 @@ def _assembled(
     deadline = time.monotonic() + seconds
     world.store.set(f"assembly/{name}/{world.position}", "here")
     keys = {f"assembly/{name}/{rank}": rank for rank in members}
-    if missing := [keys[key] for key in await_keys(own, world.store, [*keys], deadline)]:
-        text = f"not done after {seconds:g} s: rank {missing[0]} did not come"
-        raise own.error(text, missing[0], dict.fromkeys(missing, "did not come"))
-    return own
+    missing = [keys[key] for key in await_keys(own, world.store, [*keys], deadline)]
+    # The first who knows decides for all, so that nobody goes on alone.
+    verdict = f"rank {missing[0]} did not come to rank {world.position}" if missing else _ALL_CAME
+    found = world.store.compare_set(f"assembly/{name}/end", "", verdict).decode()
+    if found == _ALL_CAME:
+        return own
+    text = f"not done after {seconds:g} s: {found}"
+    culprit = int(found.split()[1])
+    raise own.error(text, culprit, dict.fromkeys(missing, "did not come"))
 
 
+_ALL_CAME: Final = "all have come"
 _MORE: Final = 60.0  # seconds after the deadline, in which MPI's own steps end

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -229,6 +230,7 @@ class World:
     Attributes:
         group: the default group, of all processes.
         groups: all groups that this process is in, by name.
+        assembled: by members, how many groups were made that only they know of.
         start: how the default group was begun.
         watch: hears what happens to other processes; None in a process that stands alone.
     """
@@ -237,6 +239,7 @@ class World:
         self.group: ProcessGroup | None = None
         self.groups: dict[str, ProcessGroup] = {}
         self.watch: Watch | None = None
+        self.assembled: Counter[str] = Counter()
         self.start: Start
         self.count = 0
 

@@ -1,4 +1,4 @@
-"""Programs that the engine of each kind of device runs: random sequences of calls, and calls in blocks."""
+"""Programs that the engine of each kind of device runs: random sequences of calls, calls in blocks, late ranks."""
 
 import importlib.util
 import os
@@ -65,3 +65,10 @@ def test_a_death_is_found_in_blocks_and_captured_functions(ranks, engine, how):
     assert done.returncode == 137, (done.stdout, done.stderr)
     assert re.search("heard .*all_reduce", done.stdout)
     assert "rank 1 is gone: its process has died" in done.stdout
+
+
+@pytest.mark.parametrize("engine", ["mpi", "hccl"])
+def test_who_comes_late_to_make_a_group_hears_that_the_others_have_given_up(ranks, engine):
+    done = ranks(3, engine, "late_groups.py")
+    assert done.returncode == 0, (done.stdout, done.stderr)
+    assert done.stdout.count("done") == 3

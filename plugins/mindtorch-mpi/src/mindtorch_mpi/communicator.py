@@ -302,6 +302,9 @@ class MPICommunicator(Communicator):
         def steps() -> Steps:
             if len(call.ranks) == self.size:  # else the members have met already
                 yield from self._agree(call)
+                # Once more, as MPI's own step waits without end: who comes late finds what others have
+                # sent before they gave up, but not this.
+                yield from self._agree(call)
             if self.rank in ranks:
                 group = self.comm.Get_group().Incl([*ranks])
                 made.append(self.comm.Create_group(group, tag=tag))

@@ -32,6 +32,10 @@ if pair is not None:
     assert (pair.group_desc, pair.timeout.total_seconds()) == ("a pair", 50)
     again = dist.new_group([1, 2], use_local_synchronization=True)
     assert total(pair) == total(again) == 6.0
+    dist.destroy_process_group(again)
+    more = dist.new_group([1, 2], use_local_synchronization=True)
+    assert more.group_name != again.group_name  # what was said to make the first is no news now
+    assert total(more) == 6.0
 other = dist.split_group(None, [[0, 2], [1, 3]])
 assert other.group_name != half.group_name
 assert total(other) == total(half)

@@ -326,6 +326,8 @@ class HCCLCommunicator(Communicator):
         def steps() -> Steps:
             if whole:  # else the members have met already
                 yield from self._agreement.agree(call)
+                # Once more: who comes late finds what others have said before they gave up, but not this.
+                yield from self._agreement.agree(call)
             else:
                 yield from ()
 
