@@ -22,8 +22,12 @@ __all__ = ["FINGERPRINT", "MONITORS", "REPORT", "Call", "Place"]
 FINGERPRINT: Final = 16  # bytes
 REPORT: Final = 1024  # bytes, of the description that follows where fingerprints differ
 
-# What carries the ranks of a group that is made, where a call is about that.
-_OF_GROUPS: Final = {("new_group", "shape"): "ranks", ("split_group", "reduction"): "ranks"}
+# What else an attribute says of a call: the ranks of a group that is made, or what is gathered.
+_MEANT: Final = {
+    ("new_group", "shape"): "ranks",
+    ("split_group", "reduction"): "ranks",
+    ("all_gather_into_tensor", "reduction"): "carrying",
+}
 
 # Where code is calling: the code, and how far it has come.
 Place = tuple[CodeType, int]
@@ -45,7 +49,7 @@ class Call:
         partners: the ranks that it goes to or comes from, of which one is enough; None if it needs all.
         tag: of a message.
         dtype, shape: of the tensor that every rank must have alike.
-        reduction: such as ``sum``; empty for ops that reduce nothing.
+        reduction: such as ``sum``; of ops that reduce nothing what they carry, or empty.
         root: the position of the rank that sends to all or hears from all, or -1.
         where: the user's line, ``file:line``; it is looked up when somebody asks.
         seconds: how long it may take.
@@ -147,7 +151,7 @@ class Call:
         names = ("op", "dtype", "shape", "reduction", "root", "number of the call")
         pairs = zip(names, facts[odd], usual, strict=True)
         differs = [
-            f"{_OF_GROUPS.get((usual[0], name), name)} {own} instead of {common}"
+            f"{_MEANT.get((usual[0], name), name)} {own} instead of {common}"
             for name, own, common in pairs
             if own != common
         ]

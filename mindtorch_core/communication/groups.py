@@ -7,7 +7,7 @@ import sys
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from datetime import timedelta
 from functools import wraps
@@ -40,10 +40,33 @@ __all__ = [
 
 NON_MEMBER: Final = -100  # what PyTorch gives a process for a group that it is not in
 
-_LIMIT: Final[ContextVar[timedelta | None]] = ContextVar("_LIMIT", default=None)
-# What the user has called, where that is made of other calls: they bear its name.
-_WHOLE: Final[ContextVar[str]] = ContextVar("_WHOLE", default="")
 F = TypeVar("F", bound=Callable[..., Any])
+
+
+class _Said(NamedTuple):
+    """What a block says of the calls that are made in it.
+
+    Attributes:
+        timeout: theirs; None for the group's.
+        op: what the user has called, where that is made of other calls: they bear its name.
+        contents: what they carry.
+    """
+
+    timeout: timedelta | None = None
+    op: str = ""
+    contents: str = ""
+
+
+_SAID: Final[ContextVar[_Said]] = ContextVar("_SAID", default=_Said())  # noqa: B039 (it cannot change)
+
+
+@contextmanager
+def _saying(**news: Any) -> Iterator[None]:
+    before = _SAID.set(_SAID.get()._replace(**news))
+    try:
+        yield
+    finally:
+        _SAID.reset(before)
 
 
 def by_own_name(function: F) -> F:
@@ -52,11 +75,8 @@ def by_own_name(function: F) -> F:
 
     @wraps(function)
     def called(*args: Any, **kwargs: Any) -> Any:
-        before = _WHOLE.set(_WHOLE.get() or name)
-        try:
+        with _saying(op=_SAID.get().op or name):
             return function(*args, **kwargs)
-        finally:
-            _WHOLE.reset(before)
 
     return called  # type: ignore[return-value]  # its signature is the function's
 
@@ -147,14 +167,13 @@ class ProcessGroup:
         key = device if device in self.communicators else next(iter(self.communicators))
         return self.engines[key], self.communicators[key]
 
-    @contextmanager
-    def limited(self, timeout: timedelta) -> Iterator[None]:
+    def limited(self, timeout: timedelta) -> AbstractContextManager[None]:
         """A block whose calls have a timeout of their own."""
-        before = _LIMIT.set(timeout)
-        try:
-            yield
-        finally:
-            _LIMIT.reset(before)
+        return _saying(timeout=timeout)
+
+    def carrying(self, contents: str) -> AbstractContextManager[None]:
+        """A block whose gathering calls say what they carry: the ranks must have that alike, too."""
+        return _saying(contents=contents)
 
     def call(
         self,
@@ -192,21 +211,22 @@ class ProcessGroup:
                 f"{self.group_name!r} and is no member: call it in the rank, or fork before "
                 "init_process_group"
             )
+        said = _SAID.get()
         kind = "message" if message else "call"
         with self._lock:
             number = self._made[kind] = self._made[kind] + 1
         return Call(
-            _WHOLE.get() or op,
+            said.op or op,
             number,
             self.group_name,
             ranks,
             self.position,
             dtype=dtype,
             shape=shape,
-            reduction=reduction,
+            reduction=reduction or said.contents,
             root=root,
             where=place(),
-            seconds=(timeout or _LIMIT.get() or self.timeout).total_seconds(),
+            seconds=(timeout or said.timeout or self.timeout).total_seconds(),
             waits=waits,
             **facts,
         )

@@ -7,6 +7,8 @@ import pytest
 
 import mindtorch_core as torch
 from mindtorch_core import distributed as dist
+from mindtorch_core import nn
+from mindtorch_core.distributed.fsdp import fully_shard
 
 dist.init_process_group("mpi")
 rank, size = dist.get_rank(), dist.get_world_size()
@@ -38,6 +40,13 @@ CASES = {
             dist.scatter_object_list: ([None], ["an object"] * size),
         }.items()
     },
+    # Parts of the same size, of parameters that are not the same.
+    "carrying parameters [6, 4], [6] instead of parameters [4, 4], [4]": lambda: fully_shard(
+        nn.Linear(4, 6 if odd else 4)
+    )(torch.ones(4)),
+    "carrying 40 parameters of 410 elements": lambda: fully_shard(
+        nn.Sequential(*(nn.Linear(4, 4) for _ in range(19)), nn.Linear(4, 6 if odd else 4))
+    )(torch.ones(4)),
     "op barrier instead of all_reduce_coalesced": lambda: (
         dist.barrier() if odd else dist.all_reduce_coalesced([t])
     ),

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
+import zlib
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
 import mindtorch_core as torch
 from mindtorch_core import Tensor
@@ -70,6 +72,7 @@ class ParameterGroup:
         )  # gradients that are not summed yet
         self._sums: dict[int, Tensor] = {}  # summed within a row of the mesh, not over its copies
         self.recalled_last = False
+        self._contents = _told([p.shape for p in parameters])
 
     @property
     def shard_group(self) -> Any:
@@ -101,6 +104,7 @@ class ParameterGroup:
                 [self.computing_dtype(p) for p in self.parameters],
                 self.shard_group if self._between is None else self.near,
                 self._between,
+                contents=self._contents,
             )
 
     def _now(self) -> list[tuple[int, ...]]:
@@ -231,6 +235,18 @@ class ParameterGroup:
         self._kept = [None] * len(self.parameters)
         self._sums = {}
         self.reshard()
+
+
+def _told(shapes: Sequence[tuple[int, ...]]) -> str:
+    """What parameters there are, so that processes with others do not take them for theirs."""
+    text = ", ".join(str(list(shape)) for shape in shapes)
+    if len(text) <= _LONGEST:
+        return f"parameters {text}"
+    count = sum(math.prod(shape) for shape in shapes)
+    return f"{len(shapes)} parameters of {count:,} elements, shapes {zlib.crc32(text.encode()):08x}"
+
+
+_LONGEST: Final = 200  # characters
 
 
 class _Gathered(torch.autograd.Function):

@@ -31,6 +31,7 @@ class Gathering:
         dtypes: those to have, by parameter.
         group: the processes among which they are cut.
         kept: what this process has of each in that group, if that is not its part.
+        contents: what the processes must have alike.
     """
 
     def __init__(
@@ -39,10 +40,12 @@ class Gathering:
         dtypes: Sequence[torch.dtype],
         group: Any,
         kept: Sequence[Tensor] | None = None,
+        *,
+        contents: str,
     ) -> None:
         self._parameters = parameters
         self._parts: list[tuple[list[int], list[int], Tensor, Any]] = []
-        with torch.no_grad():
+        with torch.no_grad(), group.carrying(contents):
             for dtype, places in _by_kind(dtypes).items():
                 rows = [parameters[n].rows(dtype) if kept is None else kept[n] for n in places]
                 own = torch.cat(rows) if len(rows) > 1 else rows[0].contiguous()
