@@ -86,6 +86,20 @@ def test_results_of_every_dtype_are_served(name):
         del y
 
 
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.bool, torch.complex64])
+def test_copies_come_from_the_pool(dtype):
+    x = torch.arange(4 * N).reshape(4, N).to(dtype)
+    x.clone()
+    before = torch.cpu.memory_stats()["blocks_reused"]
+    copy = x.clone()
+    assert torch.cpu.memory_stats()["blocks_reused"] == before + 1
+    assert torch.equal(copy, x)
+    assert copy.data_ptr() != x.data_ptr()
+    turned = x.t().clone(memory_format=torch.contiguous_format)
+    assert torch.equal(turned, x.t())
+    assert turned.stride() == (4, 1)
+
+
 def test_a_numpy_view_of_a_result_survives_the_tensor():
     x = torch.ones(2 * LARGE)
     kept = (x + 1).numpy()

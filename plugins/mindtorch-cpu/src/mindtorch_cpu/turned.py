@@ -11,6 +11,7 @@ import numpy as np
 
 from .addresses import address
 from .compiled import walk
+from .memory_pool import POOL
 
 __all__ = ["copied", "in_rows", "laid_as_first", "mirrored", "row_major_copy"]
 
@@ -66,10 +67,13 @@ def copied(out: Any, a: Any) -> None:
 
 def row_major_copy(a: Any) -> Any:
     """A copy in row-major order."""
-    if a.size < _FEW or a.flags.c_contiguous:
+    if a.size < _FEW:
         return a.copy()
-    out = np.empty(a.shape, a.dtype)
-    copied(out, a)
+    out = POOL.empty(a.shape, a.dtype)
+    if a.dtype.kind == "V" and a.itemsize in _OF_SIZE:  # which NumPy copies one by one
+        copied(out.view(_OF_SIZE[a.itemsize]), a.view(_OF_SIZE[a.itemsize]))
+    else:
+        copied(out, a)
     return out
 
 
