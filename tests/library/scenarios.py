@@ -18,7 +18,10 @@ from mindtorch_core.testing.facts import missing
 
 try:
     import torch as pt
-    import torch.library  # noqa: F401  (not loaded by the line above)
+    import torch.library
+
+    # A custom op tells the compiler to pass over it, which loads the compiler: a minute, for nothing.
+    pt._disable_dynamo = lambda fn=None, recursive=True: fn or (lambda called: called)
 except ImportError:
     pt = None
 
