@@ -108,7 +108,7 @@ DIFFERENCES = [
     Difference(("torch.neg(", "torch.clamp("), another_dtype,
                "PyTorch's refuse an out= of another dtype than the result's, others of its ops cast"),
     Difference(("unique()",), any_input(lambda t: t.requires_grad), "unique has a gradient here"),
-    Difference(("masked_fill_(", "index_put_(", "resize_(", "fill_diagonal_(", "{x}[{x} > 0.01] = 1"),
+    Difference(("masked_fill_(", "index_put_(", "resize_(", "{x}[{x} > 0.01] = 1"),
                any_input(shows_elements_twice),
                "PyTorch warns where elements that are one are written, and writes them: refused here"),
     Difference((".set_(", "{x}.data ="), any_input(lambda t: t.requires_grad or t.is_inference()),

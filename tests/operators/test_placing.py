@@ -170,3 +170,18 @@ def test_fill_diagonal_is_recorded():
     x = torch.ones(3, 3, requires_grad=True)
     (x * 2).fill_diagonal_(7).sum().backward()
     assert torch.equal(x.grad, 2 * (1 - torch.eye(3)))
+
+
+@pytest.mark.parametrize("shape", [(1, 3), (3, 1), (1, 1)])
+@pytest.mark.parametrize("rows", [3, 7])
+def test_fill_diagonal_writes_elements_that_share_memory(shape, rows):
+    def played(lib):
+        x = lib.zeros(shape if shape[0] == 1 else (rows, 1))
+        shown = x.expand(rows, 3)
+        assert shown.fill_diagonal_(2, wrap=True) is shown
+        return x.tolist(), shown.tolist(), shown.stride()
+
+    assert played(torch) == played(oracle)
+    with torch.pipeline():
+        recorded = torch.zeros(shape).expand(3, 3).fill_diagonal_(2)
+    assert recorded.tolist() == oracle.zeros(shape).expand(3, 3).fill_diagonal_(2).tolist()

@@ -90,6 +90,7 @@ op(
     doc="Write a number into the diagonal, where all positions are equal; ``wrap`` starts it again in "
     "a tall matrix, below a row that is left out.",
     decomposition=_fill_diagonal,
+    fills=True,
     namespaces=("Tensor",),
 )
 
