@@ -33,6 +33,7 @@ def facts(lib, size=(2, 3), **options):
     return [
         tuple(t.shape), t.stride(), t.storage_offset(), str(t.dtype), str(t.device), t.requires_grad, t.is_leaf,
         type(t).__name__, t.is_contiguous(), str(t.layout), t.numel(), t.element_size(), t.dim(), t.mul(t).tolist(),
+        t.untyped_storage().nbytes(),
     ]  # fmt: skip
 
 
@@ -44,6 +45,7 @@ def facts(lib, size=(2, 3), **options):
         {"dtype": "int64", "requires_grad": True}, {"device": "meta"}, {"size": ()}, {"size": [0, 3]}, {"size": (5,)},
         {"size": (4, 0, 2), "strides": (1, 1, 1)}, {"strides": (1,)}, {"strides": ()}, {"size": (-1,)},
         {"size": (2, 3, 4, 5), "memory_format": "channels_last"}, {"strides": (1, 2), "dtype": "complex64"},
+        {"size": (0, 3), "strides": (3, 1), "storage_offset": 4}, {"storage_size": 100}, {"size": (0,), "storage_size": 7},
     ],
     ids=str,
 )  # fmt: skip

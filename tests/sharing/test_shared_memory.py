@@ -143,6 +143,24 @@ def test_memory_that_is_short(monkeypatch):
         t.share_memory_()
 
 
+def test_nothing_is_left_of_memory_that_was_short(monkeypatch, strategy):
+    torch.ones(2).share_memory_()  # the first one of a process opens more
+    gc.collect()
+    folder = "/proc/self/fd"
+    before = len(os.listdir(folder)) if os.path.isdir(folder) else None
+
+    def full(*args):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(mapped.os, "posix_fallocate", full, raising=False)
+    t = torch.ones(3)
+    for _ in range(3):
+        with pytest.raises(torch.OutOfMemoryError):
+            t.share_memory_()
+    assert names() == []
+    assert before is None or len(os.listdir(folder)) == before
+
+
 @needs_names
 def test_names_go_with_the_memory():
     mp.set_sharing_strategy("file_system")
