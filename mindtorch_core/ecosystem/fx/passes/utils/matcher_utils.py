@@ -53,7 +53,8 @@ class SubgraphMatcher:
         pattern: its arguments stand for anything.
         match_output: whether the graph must return where the pattern does.
         match_placeholder: whether its arguments stand for arguments alone.
-        remove_overlapping_matches: whether of places that share nodes the first is kept.
+        remove_overlapping_matches: whether of places that share nodes the first is kept, and none that
+            uses what is computed outside from its own values.
         ignore_literals: whether values other than nodes need not be equal.
 
     Raises:
@@ -99,7 +100,7 @@ class SubgraphMatcher:
             for match in self._places(
                 graph, node_name_match, 0, InternalMatch(self.pattern_anchors)
             )
-            if self._is_closed(match) and not _is_circular(match)
+            if self._is_closed(match)
         ]
         if not self.remove_overlapping_matches:
             return found
@@ -107,7 +108,7 @@ class SubgraphMatcher:
         taken: set[Node] = set()
         for match in found:
             inner = {gn for pn, gn in match.nodes_map.items() if pn.op not in _EDGES}
-            if taken.isdisjoint(inner):
+            if taken.isdisjoint(inner) and not _is_circular(match):
                 kept.append(match)
                 taken |= inner
         return kept
