@@ -55,7 +55,11 @@ def normalize_function(
         normalize_to_only_use_kwargs: whether all come by name; else those that did by position still do.
 
     Returns:
-        None for functions without a signature, or with arguments that have no names.
+        None for functions without a signature, or with arguments that have no names; and for torch's that
+        do not take the arguments.
+
+    Raises:
+        TypeError: if another function does not take them.
     """
     try:
         if isinstance(target, OpOverloadPacket):
@@ -64,9 +68,14 @@ def normalize_function(
             signature = _of_schema(target._schema)
         else:
             signature = inspect.signature(inspect.unwrap(target))
-        return _bound(signature, args, kwargs or {}, normalize_to_only_use_kwargs)
     except (TypeError, ValueError):
         return None
+    try:
+        return _bound(signature, args, kwargs or {}, normalize_to_only_use_kwargs)
+    except TypeError:
+        if isinstance(target, OpOverload) or is_of_torch(target):
+            return None
+        raise
 
 
 def normalize_module(

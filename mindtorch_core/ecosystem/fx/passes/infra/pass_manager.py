@@ -57,7 +57,7 @@ def _validate_pass_schedule_constraint(constraint: _Constraint, passes: list[_Pa
 
 
 def _topological_sort_passes(passes: list[_Pass], constraints: list[_Constraint]) -> list[_Pass]:
-    """Passes in an order that suits all constraints.
+    """Passes in an order that suits all constraints: those that wait for none first.
 
     Raises:
         RuntimeError: if there is none.
@@ -66,15 +66,16 @@ def _topological_sort_passes(passes: list[_Pass], constraints: list[_Constraint]
         a: {b for b in passes if b is not a and not all(c(a, b) for c in constraints)}
         for a in passes
     }
-    order: list[_Pass] = []
-    while before:
-        ready = [each for each, needed in before.items() if needed.isdisjoint(before)]
-        if not ready:
-            raise RuntimeError(
-                f"Circular dependency detected within the following passes: {[*before]}"
-            )
-        order.append(ready[0])
-        del before[ready[0]]
+    order = [each for each, needed in before.items() if not needed]
+    for done in order:  # which grows
+        for each, needed in before.items():
+            if done in needed:
+                needed.remove(done)
+                if not needed:
+                    order.append(each)
+    if len(order) < len(before):
+        left = [each for each, needed in before.items() if needed]
+        raise RuntimeError(f"Circular dependency detected within the following passes: {left}")
     return order
 
 
