@@ -444,6 +444,22 @@ with torch.Stream():
     site.run(f"place = torch.device('cpu'){script}", backends="cpu,meta")
 
 
+def test_the_host_and_meta_are_no_accelerators(site):
+    site.run(
+        """
+import pytest
+torch.ones(1), torch.ones(1, device="meta")  # both are loaded
+assert not torch.accelerator.is_available()
+assert torch.accelerator.device_count() == 0
+assert torch.accelerator.current_accelerator() is None
+for call in (torch.accelerator.current_device_index, lambda: torch.device(0), torch.accelerator.synchronize):
+    with pytest.raises(RuntimeError, match="accelerator device when none is available"):
+        call()
+""",
+        backends="cpu,meta",
+    )
+
+
 def test_an_index_alone_names_the_loaded_accelerator(site):
     site.toy("acme")
     site.toy("bolt")

@@ -312,6 +312,49 @@ def test_gradients_of_batch_norm(both, shape, d, monkeypatch):
     assert asked == ([] if d is torch.bfloat16 else [True, True, False, False])
 
 
+@pytest.mark.parametrize("shape", [(9, 6, 30, 30), (40, 5, 17, 64)], ids=str)
+def test_gradients_of_batch_norm_by_given_statistics(both, shape):
+    x, g = numbers(*shape), numbers(*shape, seed=1)
+    w, mean = numbers(shape[1], seed=2), numbers(shape[1], seed=3)
+    var = numbers(shape[1], seed=4).abs() + 0.5
+
+    def run():
+        given, scale, shift = (t.clone().requires_grad_() for t in (x, w, w))
+        F.batch_norm(given, mean, var, scale, shift, False).backward(g)
+        return [given.grad, scale.grad, shift.grad]
+
+    found, by_numpy = both(run)
+    assert_same(found, by_numpy)
+    by_channel = [t.reshape(-1, 1, 1) for t in (mean, (var + 1e-5).rsqrt(), w)]
+    dims = (0, *range(2, len(shape)))
+    wanted = [
+        g * by_channel[1] * by_channel[2],
+        (g * (x - by_channel[0]) * by_channel[1]).sum(dims),
+        g.sum(dims),
+    ]
+    for mine, plain in zip(found, wanted, strict=True):
+        torch.testing.assert_close(mine, plain, rtol=1e-4, atol=1e-3)
+
+
+@pytest.mark.parametrize("train", [False, True])
+def test_gradients_of_the_scale_of_batch_norm_alone(both, train):
+    x, g = numbers(9, 6, 30, 30), numbers(9, 6, 30, 30, seed=1)
+    mean, var = torch.zeros(6), torch.ones(6)
+
+    def run():
+        scale, shift, given = torch.ones(6), torch.zeros(6), x.clone().requires_grad_()
+        scale.requires_grad_(), shift.requires_grad_()
+        parts = []
+        for each in (x, given):  # the second tells what the first is to be
+            out = F.batch_norm(each, mean.clone(), var.clone(), scale, shift, train)
+            parts += torch.autograd.grad(out, (scale, shift), g)
+        return parts
+
+    found, by_numpy = both(run)
+    assert_same(found, by_numpy)
+    assert_same(found[:2], found[2:])
+
+
 def test_layouts_that_kernels_do_not_take(both):
     """Columns of something, transposed, broadcast, overlapping rows: the same bits by other ways."""
     wide = numbers(140, 300)
