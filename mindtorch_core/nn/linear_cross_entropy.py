@@ -62,6 +62,7 @@ def linear_cross_entropy(
 
     Raises:
         RuntimeError: if the shapes do not fit.
+        ValueError: for another reduction.
     """
     if len(input._shape) not in (1, 2):
         raise RuntimeError(
@@ -99,6 +100,8 @@ def _chunked(
 ) -> Tensor:
     from ..utils.checkpoint import checkpoint
 
+    if reduction not in ("none", "mean", "sum"):
+        raise ValueError(f"{reduction} is not a valid value for reduction")
     kind = "none" if reduction == "none" else "sum"
 
     def losses(rows: Any, weight: Any, labels: Any) -> Any:
