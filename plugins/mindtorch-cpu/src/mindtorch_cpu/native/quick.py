@@ -83,13 +83,13 @@ def at_most(x: Any, limit: Any) -> Any:
     """The smaller of numbers and one that is not NaN, which a traced minimum would look for."""
     if type(x) is np.ndarray:
         return np.minimum(x, limit)
-    return np.where(np.greater(x, limit), limit, x)
+    return np.where(np.less(limit, x), limit, x)
 
 
 def _at_least(x: Any, limit: Any) -> Any:
     if type(x) is np.ndarray:
         return np.maximum(x, limit)
-    return np.where(np.less(x, limit), limit, x)
+    return np.where(np.greater(limit, x), limit, x)
 
 
 def power_of_two(whole: Any) -> Any:

@@ -78,6 +78,7 @@ def schedule(program: Program) -> Schedule:
         levels[first + i] = max(levels[o] + (o in calls) for o in node.operands)
     written = [v for v, _ in graph.outputs]
     final = max(levels[v] + (v in calls) for v in written)
+    _put_off(program, calls, levels, final)
 
     homes: dict[int, Home] = {}
     added = [(v, at) for v, at in graph.outputs if at in graph.folded]
@@ -105,6 +106,22 @@ def schedule(program: Program) -> Schedule:
         )
         phases.append(Phase(tuple(stores), made))
     return Schedule(tuple(phases), levels, homes, slots, loops)
+
+
+def _put_off(program: Program, calls: set[int], levels: dict[int, int], final: int) -> None:
+    """Let a loop compute what it makes of arrays alone only when it is used: it needs no home then."""
+    graph = program.graph
+    first = graph.first_node
+    free = set(range(first))  # made of arrays alone
+    used: dict[int, int] = {v: final for v, _ in graph.outputs}
+    for v, node in enumerate(graph.nodes, first):
+        if v not in calls and free.issuperset(node.operands):
+            free.add(v)
+    for v in range(first + len(graph.nodes) - 1, first - 1, -1):
+        if v in free:
+            levels[v] = used[v]
+        for o in graph.nodes[v - first].operands:
+            used[o] = min(used.get(o, final), levels[v])
 
 
 def _loops(program: Program, v: int) -> list[tuple[str, tuple[str, ...]]]:

@@ -44,6 +44,7 @@ class Tracer:
         self._values: list[tuple[Any, ...]] = []  # ("input", n), ("constant", n) or (op, *operands)
         self._dtypes: list[str] = []
         self._known: dict[tuple[Any, ...], int] = {}
+        self._given: dict[int, tuple[Any, int]] = {}  # objects that live so long, by their identity
 
     def value(self, key: tuple[Any, ...], dtype: str) -> int:
         """The number of a value, the same for what is computed alike."""
@@ -71,6 +72,15 @@ class Tracer:
         code = _code(array.dtype)
         self.constants.append(array)
         return self.value(("constant", len(self.constants) - 1), code)
+
+    def number_of(self, operand: Any) -> int:
+        """The value of a number; of one object of NumPy's it is one, which LLVM can know."""
+        if not isinstance(operand, np.generic):
+            return self.constant(np.asarray(operand))
+        found = self._given.get(id(operand))
+        if found is None:
+            found = self._given[id(operand)] = operand, self.constant(np.asarray(operand))
+        return found[1]
 
     def converted(self, value: int, code: str) -> int:
         """A value in another dtype."""
@@ -287,7 +297,7 @@ class Traced(NDArrayOperatorsMixin):
             return operand.value
         if np.ndim(operand):
             raise Untraceable("an operand with elements of its own")
-        return self._tracer.constant(np.asarray(operand))
+        return self._tracer.number_of(operand)
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, out: Any = (), dtype: Any = None,
                         **options: Any) -> Any:  # fmt: skip
