@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Final
 
-from ...dispatch.functions import fn
+from ...dispatch.functions import fn, fn_nn
 from ...opdefs.define import op, public
 from ...opdefs.formats import in_format, put
 from ...opdefs.rules import format_of
@@ -13,10 +13,15 @@ from ...tensors.tensor import Tensor
 from ...values.dtypes import FLOATING
 from ...values.shapes import Shape, numel, show
 from ..elementwise.composed import widened
-from .pooling import largest_of, spatial_gather
-from .windows import spread
+from .pooling import flat_positions, largest_of, spatial_gather
+from .windows import spread, windows_of
 
 __all__ = ["largest"]
+
+# Elements of windows of one size up to which pooling by them pays: it takes a pass for each, and for means
+# one for each along a dimension.
+_FEW: Final = 64
+_FEW_ADDED: Final = 16
 
 
 def _checked(n: int, self: Tensor, output_size: Any, name: str) -> Shape:
@@ -53,6 +58,14 @@ def _widest(size: int, count: int) -> int:
     return max((-(-(i + 1) * size // count) - i * size // count for i in range(count)), default=0)
 
 
+def _alike(shape: Shape, sizes: Shape) -> tuple[int, ...] | None:
+    """How many elements windows have along each dimension, where all of them have as many; else None."""
+    own = shape[len(shape) - len(sizes) :]
+    if any(count == 0 or size % count for size, count in zip(own, sizes, strict=True)):
+        return None
+    return tuple(size // count for size, count in zip(own, sizes, strict=True))
+
+
 def _mean_along(x: Any, dim: int, count: int) -> Any:
     """Means of the windows along one dimension."""
     size = x._shape[dim]
@@ -78,6 +91,9 @@ def _average(n: int) -> Any:
         x = widened(self)
         if all(count == 1 for count in sizes):
             return put(x.mean(list(range(-n, 0)), True).to(self._dtype), format_of(self))
+        kernel = _alike(self._shape, sizes)
+        if kernel is not None and numel(kernel) <= _FEW_ADDED:
+            return getattr(fn_nn, f"avg_pool{n}d")(self, kernel, kernel)
         for i, count in enumerate(sizes):
             x = _mean_along(x, len(self._shape) - n + i, count)
         return x.clone() if x is self else x.to(self._dtype)
@@ -121,9 +137,24 @@ def largest(self: Tensor, windows: list[Any]) -> tuple[Tensor, Tensor]:
     return spatial_gather(self, indices, n), indices
 
 
+def _largest_alike(self: Tensor, count: Shape, kernel: Shape) -> tuple[Tensor, Tensor]:
+    """The same of windows of one size that divide the input."""
+    n, apart = len(count), (1,) * len(count)
+    seen = windows_of(self.detach().contiguous(), count, kernel, kernel, apart)
+    places = largest_of(seen.reshape(*self._shape[:-n], *count, numel(kernel)))[1]
+    indices = flat_positions(places, kernel, kernel, (0,) * n, apart, self._shape[-n:])
+    return spatial_gather(self, indices, n), indices
+
+
 def _max(n: int) -> Any:
     def pool(self: Tensor, output_size: Any) -> Any:
         sizes = _checked(n, self, output_size, f"adaptive_max_pool{n}d")
+        kernel = _alike(self._shape, sizes)
+        if kernel is not None and numel(kernel) <= _FEW:
+            x = self if n == 2 else self.contiguous()  # as results are of volumes
+            return getattr(fn, f"max_pool{n}d_with_indices")(x, kernel, kernel)
+        if kernel is not None:
+            return _largest_alike(self, sizes, kernel)
         windows = []
         for i, count in enumerate(sizes):
             size = self._shape[i - n]

@@ -11,11 +11,13 @@ from ...dispatch.opdef import TensorSpec
 from ...opdefs.define import op, public
 from ...opdefs.formats import in_format
 from ...tensors.tensor import Tensor
-from ...values.dtypes import BOOL, COMPLEX, FLOATING, int64
+from ...values.dtypes import BOOL, COMPLEX, FLOATING, int64, uint8
 from ...values.shapes import Shape, numel, show
 from .windows import spread, window_count, windows_of
 
-__all__ = ["pool_sizes", "pooled_count", "spatial_gather", "spatial_scatter"]
+__all__ = [
+    "flat_positions", "largest_of", "pool_sizes", "pooled_count", "spatial_gather", "spatial_scatter",
+]  # fmt: skip
 
 
 def pooled_count(
@@ -126,7 +128,7 @@ def _max_forward(n: int, name: str) -> Callable[..., Any]:
         x = fn.constant_pad_nd(self, sides, lowest(self)) if any(sides) else self.contiguous()
         seen = windows_of(x, count, kernel, steps, gaps).reshape(*shape, numel(kernel))
         values, places = largest_of(seen)
-        return values, _flat_positions(places, kernel, steps, pads, gaps, self._shape[-n:])
+        return values, flat_positions(places, kernel, steps, pads, gaps, self._shape[-n:])
 
     return forward
 
@@ -135,13 +137,12 @@ def largest_of(seen: Any) -> tuple[Any, Any]:
     """The largest elements of the last dimension and their places; of several NaN the last, as in PyTorch."""
     values, places = seen.max(-1)
     if seen._dtype.category >= FLOATING:
-        at = fn.arange(0, seen._shape[-1], 1, device=seen._device)
-        last = fn.where(seen.isnan(), at, -1).amax(-1)
-        places = fn.where(last < 0, places, last)
+        after = seen.isnan().flip(-1).to(uint8).argmax(-1)
+        places = fn.where(values.isnan(), seen._shape[-1] - 1 - after, places)
     return values, places
 
 
-def _flat_positions(
+def flat_positions(
     places: Any, kernel: Shape, stride: Shape, padding: Shape, dilation: Shape, sizes: Shape
 ) -> Any:
     """Positions in the spatial dimensions read as one row, from those in the windows.
