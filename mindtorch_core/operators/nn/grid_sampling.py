@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Sequence
 from typing import Any, Final
@@ -17,6 +16,9 @@ from ..elementwise.composed import widened
 
 _MODES: Final = ("bilinear", "nearest", "bicubic")
 _PADDINGS: Final = ("zeros", "border", "reflection")
+
+# Neighbours that are taken at once: of more the memory counts, not the calls.
+_AT_ONCE: Final = 1 << 23
 
 
 def _check(input: Tensor, grid: Tensor, n: int | None = None) -> int:
@@ -86,43 +88,64 @@ def _bounded(at: Any, size: int, padding: int, align: bool) -> Any:
     return fn.where(at.abs() < 1 << 30, at, -100.0)
 
 
-def _taken(flat: Any, places: list[Any], sizes: Shape) -> Any:
-    """Elements (N, C, *out) at integer positions (N, *out), zeros outside.
+def _spots(near: list[Any], weights: list[Any] | None, sizes: Shape) -> tuple[Any, Any]:
+    """Where neighbours stand in the spatial dimensions as a row, and what they weigh: (N, neighbours, *out).
 
     Args:
-        flat: (N, C, elements).
-        places: one tensor of positions per spatial dimension.
+        near: integer positions (N, neighbours, *out) along each spatial dimension; a spot behind all elements
+            stands for what is outside.
+        weights: what they weigh along each; None for nothing.
         sizes: the spatial shape.
     """
+    n, out = len(sizes), near[0]._shape[2:]
     index: Any = 0
     inside: Any = None
-    for at, size in zip(places, sizes, strict=True):
+    weight: Any = None
+    for i, (at, size) in enumerate(zip(near, sizes, strict=True)):
+        shape = (at._shape[0], *(at._shape[1] if d == i else 1 for d in range(n)), *out)
+        at = at.reshape(shape)
         fits = (at >= 0) & (at < size)
         inside = fits if inside is None else inside & fits
-        index = index * size + at.clamp(0, size - 1)
+        index = index * size + at
+        if weights is not None:
+            own = weights[i].reshape(shape)
+            weight = own if weight is None else weight * own
+    index = fn.where(inside, index, math.prod(sizes))
+    joined = (len(index), near[0]._shape[1] ** n, *out)
+    return index.reshape(joined), None if weight is None else weight.reshape(joined)
+
+
+def _blended(flat: Any, near: list[Any], weights: list[Any] | None, sizes: Shape) -> Any:
+    """Elements (N, C, *out): sums of neighbours by weights, see `_spots`; without these the only one."""
+    index, weight = _spots(near, weights, sizes)
     batch, channels = flat._shape[:2]
-    out = index._shape[1:]
-    count = math.prod(out)
-    rows = index.reshape(batch, 1, count).expand(batch, channels, count)
-    taken = flat.gather(2, rows).reshape(batch, channels, *out)
-    return taken.masked_fill(~inside.unsqueeze(1), 0)
+    count, out = index._shape[1], index._shape[2:]
+    padded = fn.cat([flat, flat.new_zeros((batch, channels, 1))], 2)
+
+    def taken(first: int, many: int) -> Any:
+        part = index.narrow(1, first, many)
+        rows = part.reshape(batch, 1, -1).expand(batch, channels, math.prod(part._shape[1:]))
+        found = padded.gather(2, rows).reshape(batch, channels, many, *out)
+        return found if weight is None else found * weight.narrow(1, first, many).unsqueeze(1)
+
+    if math.prod((batch, channels, count, *out)) <= _AT_ONCE:
+        return taken(0, count).sum(2)
+    total = taken(0, 1)
+    for k in range(1, count):
+        total = total + taken(k, 1)
+    return total.squeeze(2)
 
 
 def _nearest(flat: Any, places: list[Any], sizes: Shape) -> Any:
-    return _taken(flat, [at.detach().round().to(int64) for at in places], sizes)
+    near = [at.detach().round().to(int64).unsqueeze(1) for at in places]
+    return _blended(flat, near, None, sizes)
 
 
 def _linear(flat: Any, places: list[Any], sizes: Shape) -> Any:
     first = [at.detach().floor() for at in places]
-    total: Any = None
-    for corner in itertools.product((0, 1), repeat=len(places)):
-        weight: Any = 1
-        for at, low, step in zip(places, first, corner, strict=True):
-            weight = weight * ((at - low) if step else (low + 1 - at))
-        near = [(low + step).to(int64) for low, step in zip(first, corner, strict=True)]
-        part = _taken(flat, near, sizes) * weight.unsqueeze(1)
-        total = part if total is None else total + part
-    return total
+    weights = [fn.stack([low + 1 - at, at - low], 1) for at, low in zip(places, first, strict=True)]
+    near = [fn.stack([low, low + 1], 1).to(int64) for low in first]
+    return _blended(flat, near, weights, sizes)
 
 
 def _cubic_weights(t: Any, a: float = -0.75) -> list[Any]:
@@ -139,17 +162,12 @@ def _cubic_weights(t: Any, a: float = -0.75) -> list[Any]:
 
 def _cubic(flat: Any, places: list[Any], sizes: Shape, padding: int, align: bool) -> Any:
     first = [at.detach().floor() for at in places]
-    weights = [_cubic_weights(at - low) for at, low in zip(places, first, strict=True)]
-    total: Any = None
-    for i, j in itertools.product(range(4), repeat=2):
-        near = [
-            _bounded(low + step - 1, size, padding, align).to(int64)
-            for low, step, size in zip(first, (i, j), sizes, strict=True)
-        ]
-        weight = weights[0][i] * weights[1][j]
-        part = _taken(flat, near, sizes) * weight.unsqueeze(1)
-        total = part if total is None else total + part
-    return total
+    weights = [fn.stack(_cubic_weights(at - low), 1) for at, low in zip(places, first, strict=True)]
+    near = [
+        _bounded(fn.stack([low + step for step in range(-1, 3)], 1), size, padding, align).to(int64)
+        for low, size in zip(first, sizes, strict=True)
+    ]
+    return _blended(flat, near, weights, sizes)
 
 
 def _sampled(

@@ -144,3 +144,20 @@ def test_slices_that_are_gathered(at):
         same(run, (x[0].transpose(0, 2).contiguous().transpose(0, 2), x[1]), tolerance=0)
     with pytest.raises(RuntimeError, match="out of bounds"):
         x[0].gather(at, torch.full(shape, 77).expand(wanted))
+
+
+@pytest.mark.parametrize("repeated", [(8, 1, 40, 50), (8, 30, 40, 1)])
+def test_repeated_positions(repeated):
+    x = pair((8, 30, 40, 50), "float32")
+    at = np.random.default_rng(0).integers(0, 40, repeated)
+
+    def gathered(lib, t):
+        return t.gather(2, lib.from_numpy(at).expand(8, 30, 40, 50))
+
+    def added(lib, t):
+        return t.scatter_add(2, lib.from_numpy(at).expand(8, 30, 40, 50), t)
+
+    same(gathered, x, tolerance=0)
+    same(added, x, tolerance=1e-5)
+    with pytest.raises(RuntimeError, match="out of bounds"):
+        x[0].gather(2, torch.full(repeated, 77).expand(8, 30, 40, 50))

@@ -209,7 +209,7 @@ def _walked(name: str, out: Any, i: Any, given: Any, at: int, shape: Any) -> boo
     loop = walk(name, out.dtype, i.size)
     if loop is None:
         return False
-    i = np.ascontiguousarray(i)
+    i = np.ascontiguousarray(i)  # that of some channels is often that of one, repeated
     size, blocks, inside = shape[at], math.prod(shape[:at]), math.prod(shape[at + 1 :])
     counts = (i.shape[at], inside) if inside > 1 else (1, i.shape[at])
     steps = (size * inside, inside, int(inside > 1))
