@@ -10,6 +10,7 @@ from ...dispatch.functions import fn
 from ...opdefs.define import op, public
 from ...tensors.tensor import Tensor
 from ...values.dtypes import FLOATING, int64
+from ...values.memory_formats import contiguous_format
 from ...values.shapes import Shape, show
 from ...values.user_warnings import warn_user
 from ..elementwise.composed import widened
@@ -129,11 +130,13 @@ def _blended(flat: Any, near: list[Any], weights: list[Any] | None, sizes: Shape
         return found if weight is None else found * weight.narrow(1, first, many).unsqueeze(1)
 
     if math.prod((batch, channels, count, *out)) <= _AT_ONCE:
-        return taken(0, count).sum(2)
-    total = taken(0, 1)
-    for k in range(1, count):
-        total = total + taken(k, 1)
-    return total.squeeze(2)
+        total, *others = taken(0, count).unbind(2)
+    else:
+        total, *others = (taken(k, 1).squeeze(2) for k in range(count))
+    for part in others:
+        total = total + part
+    # Strides of dimensions of one element are those of the neighbours otherwise.
+    return total.clone(memory_format=contiguous_format) if 1 in out else total.contiguous()
 
 
 def _nearest(flat: Any, places: list[Any], sizes: Shape) -> Any:

@@ -86,6 +86,9 @@ def one_pass(key: Hashable, trace: Trace, d: Any, *arrays: Any) -> Any:
     if call is not None and call(*arrays, out):
         return out
     if any(a.shape != first.shape or not a.flags.c_contiguous for a in arrays):
+        alike = all(a.shape == first.shape for a in arrays)
+        if alike and any(0 in a.strides for a in arrays):  # gradients of sums repeat one number
+            return one_pass(key, trace, d, *map(np.ascontiguousarray, arrays))
         return turned(lambda *own: one_pass(key, trace, d, *own), arrays)
     return out if _first(known, trace, arrays, (out,), rows=False) else None
 

@@ -66,8 +66,8 @@ def copied(out: Any, a: Any) -> None:
 
 
 def row_major_copy(a: Any) -> Any:
-    """A copy in row-major order."""
-    if a.size < _FEW:
+    """A copy in row-major order; also of what is traced."""
+    if type(a) is not np.ndarray or a.size < _FEW:
         return a.copy()
     out = POOL.empty(a.shape, a.dtype)
     if a.dtype.kind == "V" and a.itemsize in _OF_SIZE:  # which NumPy copies one by one

@@ -18,6 +18,7 @@ from .norms import (
     is_served,
     means_of,
     normalised,
+    packed,
     part_in,
     room_in,
     settle,
@@ -110,6 +111,8 @@ def group_norm_backward(
     group: int, output_mask: Mask,
 ) -> Any:  # fmt: skip
     """What the mask asks for, from the saved statistics and sums over channels."""
+    if is_served(input):
+        grad_out = packed(grad_out)
     if not is_served(grad_out, input) or grad_out.raw_shape != input.raw_shape:
         return _group_norm_backward(
             grad_out, input, mean, rstd, weight, N, C, HxW, group, output_mask

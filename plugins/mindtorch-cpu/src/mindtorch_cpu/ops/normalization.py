@@ -27,6 +27,7 @@ from .norms import (
     is_served,
     means_of,
     normalised,
+    packed,
     part_in,
     room_in,
     settle,
@@ -50,6 +51,7 @@ _layer_norm: Any = composition_of("native_layer_norm")
 def layer_norm(input: Any, normalized_shape: Any, weight: Any, bias: Any, eps: float) -> Any:
     """Rows of the last dimensions."""
     specs = rule_of("native_layer_norm")(input, normalized_shape, weight, bias, eps)
+    input = packed(input)
     if not is_served(input):
         out, mean, rstd = _layer_norm(input, normalized_shape, weight, bias, eps)
         return wrap(row_major(out.raw_data), out.raw_dtype), mean, rstd
@@ -150,6 +152,7 @@ def layer_norm_backward(
     bias: Any, output_mask: Mask,
 ) -> Any:  # fmt: skip
     """What the mask asks for, from the saved statistics."""
+    grad_out, input = packed(grad_out), packed(input)
     if not is_served(grad_out, input) or grad_out.raw_shape != input.raw_shape:
         return _layer_norm_backward(
             grad_out, input, normalized_shape, mean, rstd, weight, bias, output_mask
@@ -335,6 +338,8 @@ def batch_norm_backward(
     """What the mask asks for, from the saved statistics or the running ones."""
     saved = (save_mean, save_invstd)
     usable = not train or all(t is not None and t.raw_shape == input.raw_shape[1:2] for t in saved)
+    if usable and is_served(input):
+        grad_out = packed(grad_out)
     if not is_served(grad_out, input) or grad_out.raw_shape != input.raw_shape or not usable:
         return _batch_norm_backward(
             grad_out, input, weight, running_mean, running_var, *saved, train, eps, output_mask

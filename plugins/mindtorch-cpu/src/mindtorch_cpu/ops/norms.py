@@ -10,6 +10,7 @@ from mindtorch_core.backend import FLOATING
 
 from ..arrays import NUMPY_OF, WIDER, wrap
 from ..rows import dots, over_blocks, spread, sums
+from ..turned import row_major_copy
 
 __all__ = [
     "WIDE_OF",
@@ -18,6 +19,7 @@ __all__ = [
     "is_served",
     "means_of",
     "normalised",
+    "packed",
     "part_in",
     "room_in",
     "settle",
@@ -33,6 +35,12 @@ def is_served(*tensors: Any) -> bool:
         if t.raw_dtype.category != FLOATING or not data.size or not data.flags.c_contiguous:
             return False
     return True
+
+
+def packed(t: Any) -> Any:
+    """A tensor whose elements are row-major: the same one, or a copy; gradients of sums repeat one number."""
+    a = t.raw_data
+    return t if a.flags.c_contiguous else wrap(row_major_copy(a), t.raw_dtype)
 
 
 def widened(t: Any, d: Any) -> Any:
