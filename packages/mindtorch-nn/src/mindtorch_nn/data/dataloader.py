@@ -14,8 +14,9 @@ from mindtorch_core.utils._own_frames import refusing, warn_user
 
 from ._utils.collate import default_collate, default_convert
 from ._utils.worker import get_worker_info
-from .datapipes.datapipe import IterDataPipe, set_shuffles
+from .datapipes.datapipe import IterDataPipe
 from .dataset import Dataset, IterableDataset
+from .graph_settings import apply_shuffle_settings
 from .iterators import InThisProcess, WithWorkers, Workers
 from .iterators import InThisProcess as _SingleProcessDataLoaderIter  # noqa: F401 (PyTorch's names,
 from .iterators import Iteration as _BaseDataLoaderIter  # noqa: F401             which trainers check)
@@ -117,7 +118,8 @@ class DataLoader(Constructed, Generic[T_co]):
         self.in_order = in_order
         self.generator = generator
         self._streams = isinstance(dataset, IterableDataset)
-        shuffle = _left_to_pipes(dataset, shuffle)
+        if isinstance(dataset, IterDataPipe) and shuffle is not None:  # pipes do it themselves
+            self.dataset, shuffle = apply_shuffle_settings(dataset, shuffle), None
         _check_order(shuffle, sampler, batch_sampler, streams=self._streams)
         if batch_sampler is not None:
             _refuse_batching(batch_size != 1 or shuffle or sampler is not None or drop_last)
@@ -245,14 +247,6 @@ def _check_workers(
         raise ValueError("prefetch_factor option should be non-negative")
     if persistent_workers and num_workers == 0:
         raise ValueError("persistent_workers option needs num_workers > 0")
-
-
-def _left_to_pipes(dataset: Any, shuffle: Any) -> Any:
-    """What a loader is left to shuffle: pipes of streams do it themselves."""
-    if not isinstance(dataset, IterDataPipe) or shuffle is None:
-        return shuffle
-    set_shuffles(dataset, shuffle)
-    return None
 
 
 def _check_order(shuffle: Any, sampler: Any, batch_sampler: Any, *, streams: bool) -> None:

@@ -16,7 +16,8 @@ from mindtorch_core.utils._own_frames import hide, warn_user
 from ._utils.fetch import fetcher
 from ._utils.pin_memory import pin_memory, pins
 from ._utils.worker import End, Failure, Order, Settings, work
-from .datapipes.datapipe import IterDataPipe, set_seeds
+from .datapipes.datapipe import IterDataPipe
+from .passes import begin_pass
 
 if TYPE_CHECKING:
     from .dataloader import DataLoader
@@ -32,8 +33,7 @@ class Iteration:
         # By this name alone, since trainers pass loaders of their own making that have PyTorch's names.
         self._streams = bool(loader._dataset_kind)
         self._pins = pins(loader.pin_memory, loader.pin_memory_device)
-        if isinstance(loader.dataset, IterDataPipe):
-            set_seeds(loader.dataset, loader.generator)
+        begin_pass(loader.dataset, loader.generator)
         # Random numbers are drawn in PyTorch's order: by samplers that draw at once, then here.
         self._sampler_iter = iter(loader._index_sampler)
         self._kept: Workers | None = getattr(loader, "_workers", None)
@@ -188,6 +188,10 @@ class WithWorkers(Iteration):
         if kept is None:
             # PyTorch asks for the indices once more where workers start.
             self._sampler_iter = iter(loader._index_sampler)
+            if isinstance(
+                loader.dataset, IterDataPipe
+            ):  # and draws another seed, which nothing has
+                torch.empty((), dtype=torch.int64).random_(generator=loader.generator)
         self._workers = kept or Workers(loader, self._base_seed)
         # Workers live as long as the pass, or as the loader that keeps them.
         owner = loader if loader.persistent_workers else self

@@ -1,4 +1,4 @@
-"""The two kinds of data pipes, their methods, and what a loader does to those that shuffle."""
+"""The two kinds of data pipes, and their methods."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import functools
 from collections.abc import Callable, Iterator
 from typing import Any, ClassVar, TypeVar
 
-import mindtorch_core as torch
 from mindtorch_core.utils._own_frames import warn_user
 
 from ..dataset import Dataset, IterableDataset
@@ -18,8 +17,6 @@ __all__ = [
     "MapDataPipe",
     "copied",
     "functional_datapipe",
-    "set_seeds",
-    "set_shuffles",
 ]
 
 C = TypeVar("C", bound=type)
@@ -142,35 +139,3 @@ class DataChunk(list[Any]):
     def raw_iterator(self) -> Iterator[Any]:
         """The samples."""
         return iter(self)
-
-
-def _pipes(value: Any, seen: set[int]) -> Iterator[Any]:
-    """A pipe and those that it is made of."""
-    if isinstance(value, list | tuple):
-        for each in value:
-            yield from _pipes(each, seen)
-    elif isinstance(value, _Methods) and id(value) not in seen:
-        seen.add(id(value))
-        yield value
-        for each in vars(value).values():
-            yield from _pipes(each, seen)
-
-
-def set_shuffles(datapipe: Any, shuffle: bool) -> None:
-    """Tell all pipes that shuffle whether to do so."""
-    for each in _pipes(datapipe, set()):
-        if hasattr(type(each), "set_shuffle"):
-            each.set_shuffle(shuffle)
-
-
-def set_seeds(datapipe: Any, generator: Any) -> None:
-    """Give all pipes that draw numbers the seed of a pass, from a loader's generator."""
-    own = torch.Generator()
-    own.manual_seed(_drawn(generator))
-    for each in _pipes(datapipe, set()):
-        if hasattr(type(each), "set_seed"):
-            each.set_seed(_drawn(own))
-
-
-def _drawn(generator: Any) -> int:
-    return int(torch.empty((), dtype=torch.int64).random_(generator=generator).item())
