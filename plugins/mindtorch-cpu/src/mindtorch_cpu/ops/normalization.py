@@ -270,34 +270,12 @@ def batch_norm(
         settle(out, at, y)
 
     over_blocks(work, x.shape[1], x.shape[0] * x.shape[2], LONG_BLOCK)
-    running, seen = (running_mean, running_var), x.shape[0] * x.shape[2]
-    if training and not _moved(running, means, factors, seen, momentum, eps):
+    if training:
         wide = WIDER.get(input.raw_dtype, input.raw_dtype)
         mean, factor = wrap(means.reshape(-1), wide), wrap(factors.reshape(-1), wide)
         update_running(running_mean, running_var, mean, factor, input, momentum, eps)
     saved = (means, factors) if training else (np.empty(0, d), np.empty(0, d))
     return normalised(specs, out, *saved)
-
-
-def _moved(
-    running: tuple[Any, Any], means: Any, factors: Any, count: int, momentum: float, eps: float
-) -> bool:
-    """Whether running statistics were moved, to the bits of `update_running`, which is some calls of ops."""
-    kept = [None if t is None else t.raw_data for t in running]
-    given = [a for a in kept if a is not None]
-    if not count or any(a.dtype != means.dtype or not a.flags.c_contiguous for a in given):
-        return False
-
-    def move(a: Any, found: Any) -> None:
-        np.multiply(a, 1 - momentum, a)
-        np.add(a, np.multiply(found.reshape(-1), momentum), a)
-
-    if kept[0] is not None:
-        quietly(move, kept[0], means)
-    if kept[1] is not None:
-        variances = 1 / np.multiply(factors, factors) - eps
-        quietly(move, kept[1], np.multiply(variances, count / max(count - 1, 1)))
-    return True
 
 
 def _column(t: Any, d: Any) -> Any:
