@@ -19,8 +19,9 @@ from ..values.forks import fork_safe
 from .captured_guards import kind_of
 from .captured_names import is_fixed
 from .captured_recorder import Recorder
+from .captured_settings import Settings
 from .captured_step import Step
-from .captured_surroundings import Settings, Surroundings
+from .captured_surroundings import Surroundings
 
 __all__ = ["capture"]
 
@@ -151,12 +152,14 @@ class _Captured:
         pipe, settings = Recorder(), Settings()
         around = Surroundings(self._fn, leaves)
         result = pipe.run(self._fn, args, kwargs)
+        around.share({t.data_ptr() for t in pipe.shared})
         why = pipe.refusal() or _unfit(leaves, result, around, settings)
         if why is None:
             changed, last = around.changes(), self._last
             around.forget_logs()
             if changed is not None:
                 around = Surroundings(self._fn, leaves)
+            around.complete()
             step = Step(
                 self._name, self._fn, leaves, spec, result, pipe.constants, around, settings
             )

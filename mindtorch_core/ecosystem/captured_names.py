@@ -1,33 +1,28 @@
-"""The names by which a captured function can reach what is around it, and whose code is looked into."""
+"""Which things around a captured function are fixed, and whose code is looked into."""
 
 from __future__ import annotations
 
-import dis
-import itertools
 import sys
-from collections.abc import Set
 from enum import Enum
-from types import BuiltinFunctionType, CodeType, EllipsisType, FunctionType, ModuleType
+from types import BuiltinFunctionType, EllipsisType, FunctionType, ModuleType
 from typing import Any, Final
 from weakref import WeakKeyDictionary
 
 from ..values.dtypes import dtype
 from ..values.layouts import layout
 from ..values.memory_formats import memory_format
+from .captured_code import loaded_by
 
 __all__ = [
+    "MAKING",
     "PLAIN",
-    "by_text",
     "hooks_of_all",
-    "imported_by",
     "is_constant",
     "is_fixed",
     "is_foreign",
     "is_operator",
     "is_own",
     "is_same",
-    "loaded_by",
-    "read_by",
     "read_by_own",
     "slots_of",
 ]
@@ -35,16 +30,13 @@ __all__ = [
 # Values that are compared, and not watched in their parts.
 PLAIN: Final = (bool, int, float, complex, str, bytes, type(None))
 
-_LOADS: Final = frozenset({
-    "IMPORT_FROM", "LOAD_ATTR", "LOAD_CLASSDEREF", "LOAD_DEREF", "LOAD_GLOBAL", "LOAD_METHOD", "LOAD_NAME",
-})  # fmt: skip
 _HOOKS_OF_ALL: Final = (
     "_global_forward_hooks", "_global_forward_pre_hooks", "_global_backward_hooks",
     "_global_backward_pre_hooks", "_global_optimizer_pre_hooks", "_global_optimizer_post_hooks",
 )  # fmt: skip
-_ADDING: Final = frozenset({"add", "append", "appendleft", "extend"})
-_BY_TEXT: Final = frozenset({"__dict__", "attrgetter", "getattr", "globals", "vars"})
 _OWN: Final = frozenset({"builtins", "itertools", "functools", "math", "numpy", "torch", "typing"})
+# What is called when an object of a class is made.
+MAKING: Final = frozenset({"__init__", "__new__", "__post_init__", "__setattr__"})
 # What is called when an object is made, goes, or is shown, and not where a function computes with it.
 _NO_OPERATORS: Final = frozenset({
     "__class_getitem__", "__copy__", "__deepcopy__", "__del__", "__format__", "__init__",
@@ -72,11 +64,6 @@ _FIXED: Final = (
     *PLAIN, BuiltinFunctionType, EllipsisType, Enum, ModuleType, dtype, layout, memory_format, slice, type,
 )  # fmt: skip
 _READ_BY_OWN: Final[WeakKeyDictionary[type, set[str]]] = WeakKeyDictionary()
-
-
-def by_text(names: Set[str]) -> bool:
-    """Whether code that loads these names may look attributes up by texts."""
-    return bool(names & _BY_TEXT)
 
 
 def is_same(value: Any, other: Any) -> bool:
@@ -144,41 +131,3 @@ def slots_of(kind: type) -> set[str]:
         slots = vars(each).get("__slots__", ())
         found |= {slots} if isinstance(slots, str) else {*slots}
     return found - {"__dict__", "__weakref__"}
-
-
-def loaded_by(code: CodeType) -> set[str]:
-    """The names that a function and those within it load, also as texts where it looks up by those."""
-    steps = [*dis.get_instructions(code)]
-    found = {i.argval for i in steps if i.opname in _LOADS}
-    if any(i.opname == "CONTAINS_OP" for i in steps):
-        found.add("__contains__")
-    if found & _BY_TEXT:
-        found |= {c for c in code.co_consts if isinstance(c, str) and c.isidentifier()}
-    for constant in code.co_consts:
-        if isinstance(constant, CodeType):
-            found |= loaded_by(constant)
-    return found
-
-
-def read_by(code: CodeType) -> set[str]:
-    """The names that a function and those within it load, but for adding something to what they name."""
-    steps = [*dis.get_instructions(code)]
-    found = {
-        step.argval
-        for step, following in itertools.pairwise(steps)
-        if step.opname in _LOADS and following.argval not in _ADDING
-    }
-    for constant in code.co_consts:
-        if isinstance(constant, CodeType):
-            found |= read_by(constant)
-    return found
-
-
-def imported_by(code: CodeType) -> set[str]:
-    """The modules that a function and those within it import, with the packages that begin their names."""
-    found = {i.argval for i in dis.get_instructions(code) if i.opname == "IMPORT_NAME"}
-    found |= {name.partition(".")[0] for name in found}
-    for constant in code.co_consts:
-        if isinstance(constant, CodeType):
-            found |= imported_by(constant)
-    return found

@@ -25,6 +25,7 @@ from ..tensors.tensor import Tensor
 from ..values.devices import concrete
 from ..values.dtypes import dtype
 from .captured_grads import Touched
+from .captured_outside import Outside
 from .captured_step import Constant
 
 __all__ = ["Recorder"]
@@ -44,6 +45,7 @@ class Recorder(Pipeline):
         returns_to_position: whether the CPU's generator is where it was before.
         others_draw: whose random numbers it has drawn besides: Python's, or NumPy's.
         copying: whether a tensor is just copied, by kernels that may make some of their own.
+        outside: what it has asked of the machine.
     """
 
     def __init__(self) -> None:
@@ -62,6 +64,7 @@ class Recorder(Pipeline):
         self.others_draw = ""
         self.copying = False
         self.returns_to_position = True
+        self.outside = Outside()
 
     def learn(self, count: int) -> None:
         """Describe the ops of a launch."""
@@ -90,7 +93,8 @@ class Recorder(Pipeline):
             for told, watch in watching:
                 told.append(watch)
             try:
-                return fn(*args, **kwargs)
+                with self.outside:
+                    return fn(*args, **kwargs)
             finally:
                 for told, watch in watching:
                     told.remove(watch)
@@ -161,6 +165,9 @@ class Recorder(Pipeline):
             return (
                 f"it draws random numbers of {self.others_draw}, which are other ones in each call"
             )
+        if self.outside.asked:
+            asked = ", ".join(dict.fromkeys(self.outside.asked))
+            return f"it asks what may have another answer in each call: {asked}"
         draws = found is not None and any(e.op.draws for e in found.entries)
         if self.moved and (draws or self.launches > 1 or not self.returns_to_position):
             lines = ", ".join(dict.fromkeys(self.moved))

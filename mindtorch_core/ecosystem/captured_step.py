@@ -30,7 +30,8 @@ from .captured_computing import Computing
 from .captured_grads import Grad, Touched, grads_of, shown_as
 from .captured_guards import Identities, guard_of, hooks_of, shown
 from .captured_names import is_same
-from .captured_surroundings import Settings, Surroundings
+from .captured_settings import Settings
+from .captured_surroundings import Surroundings
 
 __all__ = ["Constant", "Step"]
 
@@ -211,6 +212,7 @@ class Step:
             return t if base is None else _part(number, base, t)
 
         self._inputs: list[Any] = []
+        self._around.describe({id(t) for t in (() if found is None else found.inputs)})
         self._program = program
         outputs = [] if found is None else found.outputs
         made_of = _Made([*outputs, *(c.tensor for c in new)])

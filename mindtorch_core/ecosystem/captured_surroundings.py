@@ -7,126 +7,94 @@ things, one of when the function was recorded and one of a later call, are compa
 
 from __future__ import annotations
 
+import builtins
 import functools
 import sys
 import weakref
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextvars import ContextVar
 from io import IOBase
-from operator import is_
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
-from ..amp.state import STATE, chosen_dtypes
-from ..dispatch.autocast_keys import AUTOCAST_OF
-from ..dispatch.keys import MASKS
-from ..dispatch.masks import is_grad_enabled
-from ..gradients.packing import active_hooks
-from ..tensors.autograd_state import INFERENCE
+from ..dispatch.keys import AUTOGRAD
 from ..tensors.tensor import Tensor
-from ..values.devices import get_default_device
-from ..values.dtypes import get_default_dtype
-from ..values.shapes import show
-from .captured_names import (
-    PLAIN,
+from .captured_code import (
     by_text,
-    hooks_of_all,
+    globals_of,
     imported_by,
+    joins_names,
+    loaded_by,
+    modules_meant,
+    read_by,
+    stored_by,
+    texts_of,
+)
+from .captured_library import (
+    SETTINGS_ASKED,
+    Buffer,
+    Moving,
+    names_meant,
+    parts_of,
+    replaced,
+    steps_of,
+)
+from .captured_names import (
+    MAKING,
+    PLAIN,
+    hooks_of_all,
     is_constant,
     is_foreign,
     is_operator,
     is_own,
-    loaded_by,
-    read_by,
     read_by_own,
     slots_of,
 )
+from .captured_watches import (
+    MISSING,
+    Watch,
+    cell_content,
+    differences,
+    of_order,
+    parts_in_order,
+    sized,
+)
 
-__all__ = ["Settings", "Surroundings"]
+__all__ = ["Surroundings"]
 
-_MISSING: Final = object()
 _MOST: Final = 20_000  # of what is watched
 _ELEMENTS: Final = 1_000  # of one list or dict
 # What code loads that asks a dict for more than entries that it has.
-_LOOKED_THROUGH: Final = frozenset({"__contains__", "get", "items", "keys", "setdefault", "values"})
+_LOOKED_THROUGH: Final = frozenset({
+    "Exception", "KeyError", "LookupError", "__contains__", "get", "items", "keys", "setdefault", "values",
+})  # fmt: skip
+# What code loads that asks what a tensor is like.
+_DESCRIBING: Final = frozenset({
+    "device", "dim", "dtype", "element_size", "is_complex", "is_contiguous", "is_floating_point", "itemsize",
+    "len", "nbytes", "ndim", "nelement", "numel", "requires_grad", "shape", "size", "storage_offset",
+    "stride",
+})  # fmt: skip
+_CALLED_BY_TORCH: Final = frozenset({"backward", "forward", "setup_context"})
+_IN_PYTHON: Final = frozenset(
+    {"collections", "configparser", "queue"}
+)  # whose objects are looked into
+_ENVIRONMENT: Final = frozenset({"environ", "environb", "getenv"})
 _METHODS: Final = FunctionType, staticmethod, classmethod
 _SETS: Final = (set, frozenset, deque)
 _WRAPPER: Final = type(functools.lru_cache(lambda: None))
 _HOOKS: Final = "_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks"
+_PARTS: Final = "_parameters", "_buffers", "_modules"
 _STEP_HOOKS: Final = "_optimizer_step_pre_hooks", "_optimizer_step_post_hooks"
 
 
-class Settings:
-    """What is set in this thread, and changes what ops do."""
-
-    def __init__(self) -> None:
-        self._masks = MASKS.include, MASKS.keep
-        self._default = get_default_dtype()
-        self._device = get_default_device()
-        self._lower = {**STATE.dtypes}
-        self._packing = active_hooks()
-        self._named = _settings()
-
-    def left(self) -> str | None:
-        """What a function has left set otherwise; None where nothing is."""
-        for name, now in _settings().items():
-            if (was := self._named[name]) != now:
-                return f"{name} was {was} before the call, and is {now} after it"
-        return None
-
-    def difference(self) -> str | None:
-        """What is set otherwise now; None where nothing is."""
-        masks = self._masks
-        if (
-            MASKS.include == masks[0]
-            and MASKS.keep == masks[1]
-            and get_default_dtype() is self._default
-            and get_default_device() == self._device
-            and STATE.dtypes == self._lower
-            and active_hooks() == self._packing
-        ):
-            return None
-        now = _settings()
-        for name, was in self._named.items():
-            if now[name] != was:
-                return f"{name} was {was} when it was captured, and is {now[name]} now"
-        if active_hooks() != self._packing:
-            return "other hooks pack saved tensors than when it was captured"
-        if (MASKS.include, MASKS.keep) != masks:
-            return "other dispatch keys are included or excluded than when it was captured"
-        return None
+_UNWATCHED: Final = frozenset({*PLAIN, BuiltinFunctionType})
 
 
-def _settings() -> dict[str, Any]:
-    include = MASKS.include
-    lower = {k.name: str(d) for k, d in chosen_dtypes().items()}
-    on = [backend.name.lower() for backend, key in AUTOCAST_OF.items() if include & key]
-    return {
-        "gradient mode": "on" if is_grad_enabled() else "off",
-        "inference mode": "on" if include & INFERENCE else "off",
-        "autocast": f"on for {', '.join(on)}" if on else "off",
-        "the dtype of autocast": lower or "the default",
-        "the default dtype": get_default_dtype(),
-        "the default device": get_default_device(),
-    }
+class _Kind(NamedTuple):
+    """The class of an object that is there: what makes one is not called."""
 
-
-class _Watch:
-    """Values that one thing holds.
-
-    Attributes:
-        read: gives them.
-        names: how errors call them.
-        was: what they were.
-    """
-
-    __slots__ = ("names", "read", "was")
-
-    def __init__(self, read: Callable[[], Sequence[Any]], names: Sequence[str]) -> None:
-        self.read = read
-        self.names = names
-        self.was = tuple(read())
+    cls: type
 
 
 class Surroundings:
@@ -141,22 +109,27 @@ class Surroundings:
     """
 
     def __init__(self, fn: Callable[..., Any], given: Sequence[Any] = ()) -> None:
-        self._watches: list[_Watch] = []
-        self._sizes: list[_Watch] = []  # what grows where it is written to
-        self._lengths: list[_Watch] = []  # of lists, which may be no more than logs
+        self._watches: list[Watch] = []
+        self._sizes: list[Watch] = []  # what grows where it is written to
+        self._lengths: list[Watch] = []  # of lists, which may be no more than logs
         self._names: set[str] = set()
         self._read: set[str] = set()  # names of what the code does not only add to
+        self._texts: set[str] = set()  # names that are asked for by texts
+        self._stored: set[str] = set()  # attributes that the code sets
+        self._joins = False  # whether it puts names together
         self._arguments = [f"argument {i}" for i in range(len(given))]
         self._size = -1
         # Methods that are found may load further names.
-        while self._size != len(self._names) + len(self._read):
-            self._size = len(self._names) + len(self._read)
+        while self._size != len(self._names) + len(self._read) + self._joins:
+            self._size = len(self._names) + len(self._read) + self._joins
             self._met: dict[int, Any] = {}
             self._tensors: dict[int, tuple[str, Tensor]] = {}
             self._watches.clear()
             self._sizes.clear()
             self._lengths.clear()
             self.iterators: list[str] = []
+            self._libraries: dict[str, ModuleType] = {}
+            self._kinds: dict[type, _Kind] = {}
             self._walk([("", fn), *zip(self._arguments, given, strict=True)])
 
     def holds(self, value: Any) -> bool:
@@ -170,35 +143,50 @@ class Surroundings:
 
     def difference(self) -> str | None:
         """What is another thing now; None where nothing is."""
+        text = "when it was captured, and is {} now"
         for watches in (self._watches, self._lengths):
-            for watch in watches:  # each call of the function comes here
-                now, was = watch.read(), watch.was
-                if len(now) == len(was) and all(map(is_, now, was)):
-                    continue
-                found = self._differences([watch], "when it was captured, and is {} now")
-                if (text := next(found, None)) is not None:
-                    return text
+            if (found := next(differences(watches, text), None)) is not None:
+                return found
         return None
 
     def changes(self) -> str | None:
         """What the function itself has changed since; None where it has changed nothing."""
-        found = self._differences(
-            [*self._watches, *self._sizes], "before the call, and is {} after it"
-        )
-        return next(found, None)
+        watches = [*self._watches, *self._sizes]
+        return next(differences(watches, "before the call, and is {} after it"), None)
+
+    def complete(self) -> None:
+        """Watch what libraries have under the names that the code loads, now that it has run."""
+        self._watches += replaced(self._libraries, self._names)
+        met: set[int] = set()
+        for kind in self._kinds:
+            self._watches += steps_of(kind, met, loaded_by)
+
+    def describe(self, known: Collection[int]) -> None:
+        """Watch what tensors are like, where the code asks for it.
+
+        Args:
+            known: ids of those that are guarded otherwise.
+        """
+        if not self._names & _DESCRIBING:
+            return
+        found = [(path.lstrip("."), t) for i, (path, t) in self._tensors.items() if i not in known]
+        for path, t in found:
+            names = "shape", "dtype", "device", "layout", "requires_grad"
+            self._watches.append(
+                Watch(functools.partial(_described, t), [f"the {n} of {path}" for n in names])
+            )
+
+    def share(self, starts: Collection[int]) -> None:
+        """Guard the elements no more of arrays whose memory a tensor shows: that is read anew."""
+        self._watches = [
+            w
+            for w in self._watches
+            if not (isinstance(w, Buffer) and any(w.start <= at < w.end for at in starts))
+        ]
 
     def forget_logs(self) -> None:
         """Guard the lengths no more of lists to which the function itself has added something."""
         self._lengths = [w for w in self._lengths if [*w.read()] == [*w.was]]
-
-    def _differences(self, watches: Sequence[_Watch], text: str) -> Iterator[str]:
-        for watch in watches:
-            now = watch.read()
-            if len(now) == len(watch.was) and all(map(is_, now, watch.was)):
-                continue
-            for name, a, b in zip(watch.names, now, watch.was, strict=False):
-                if a is not b and not _equal(a, b):
-                    yield f"{name.lstrip('.')} was {_shown(b)} {text.format(_shown(a, b))}"
 
     # ---- finding -------------------------------------------------------------------------------
 
@@ -207,11 +195,17 @@ class Surroundings:
             path, value = todo.pop()
             if isinstance(value, str) and value.isidentifier() and by_text(self._names):
                 self._names.add(value)  # it may name an attribute
-            if isinstance(value, Tensor) and path not in self._arguments:
-                self._tensors.setdefault(id(value), (path, value))
-            if isinstance(value, (Tensor, *PLAIN, BuiltinFunctionType)) or id(value) in self._met:
+            if (
+                isinstance(value, Tensor)
+                and path not in self._arguments
+                and id(value) not in self._tensors
+            ):
+                self._tensors[id(value)] = path, value
+                todo += self._attributes(f"{path}.", vars(value))
+            if isinstance(value, Tensor) or type(value) in _UNWATCHED or id(value) in self._met:
                 continue
             self._met[id(value)] = value
+            self._names |= names_meant(value)
             todo += self._parts(path, value)
 
     def _parts(self, path: str, value: Any) -> Iterator[tuple[str, Any]]:
@@ -232,11 +226,14 @@ class Surroundings:
         elif kind is weakref.ref:
             yield path, value()
         elif kind is ContextVar:
-            yield from self._watch(lambda: [value.get(_MISSING)], [f"{path}.get()"])
+            yield from self._watch(lambda: [value.get(MISSING)], [f"{path}.get()"])
         elif kind is ModuleType:
             yield from self._python_module(path, value)
         elif isinstance(value, type):
-            yield from self._class(path, value)
+            self._kinds.setdefault(value, _Kind(value))
+            yield from self._class(path, value, MAKING)
+        elif kind is _Kind:
+            yield from self._class(path, value.cls, frozenset())
         else:
             if (
                 hasattr(kind, "__next__")
@@ -250,14 +247,27 @@ class Surroundings:
                 yield from self._dict(path, value)
             elif isinstance(value, _SETS):
                 yield from self._set(path, value)
+            else:
+                yield from self._of_library(path, value)
             yield from self._object(path, value)
+
+    def _of_library(self, path: str, value: Any) -> Iterator[tuple[str, Any]]:
+        for part in parts_of(path, value, self._names):
+            if isinstance(part, tuple):
+                yield part
+            else:
+                (self._sizes if isinstance(part, Moving) else self._watches).append(part)
+
+    def _attributes(self, path: str, held: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+        """Watch the attributes that the code loads of what is more than its attributes."""
+        return self._entries(path, held, sorted((self._names & held.keys()) | self._texts))
 
     def _watch(
         self, read: Callable[[], Sequence[Any]], names: list[str]
     ) -> Iterator[tuple[str, Any]]:
         """Watch values; gives them, each with how it is called."""
         if names:
-            watch = _Watch(read, names)
+            watch = Watch(read, names)
             self._watches.append(watch)
             yield from zip(names, watch.was, strict=False)
 
@@ -267,55 +277,107 @@ class Surroundings:
         get = holder.get
 
         def read() -> list[Any]:
-            return [get(key, _MISSING) for key in keys]
+            return [get(key, MISSING) for key in keys]
 
         return self._watch(read, [f"{path}{key}" for key in keys])
 
     def _function(self, path: str, fn: FunctionType) -> Iterator[tuple[str, Any]]:
         if is_own(fn.__globals__.get("__name__")):
-            wrapped = getattr(fn, "__wrapped__", None)  # such as a function under `no_grad()`
-            if wrapped is not None:
-                yield path, wrapped
+            for name in ("__wrapped__", "registry"):  # such as a function under `no_grad()`
+                yield path, vars(fn).get(name)
+            if fn.__name__ in SETTINGS_ASKED:
+                self._watches.append(Watch(lambda: [fn()], [f"{fn.__name__}()"]))
             return
-        loaded = loaded_by(fn.__code__)
+        code = fn.__code__
+        loaded = loaded_by(code)
         self._names |= loaded
-        self._read |= read_by(fn.__code__)
-        names = [n for n in fn.__code__.co_freevars if n in loaded]
+        self._read |= read_by(code)
+        self._stored |= stored_by(code)
+        self._joins = self._joins or joins_names(code)
+        if by_text(loaded):
+            self._texts |= texts_of(code)
+        names = [n for n in code.co_freevars if n in loaded]
         cells = [
-            c
-            for n, c in zip(fn.__code__.co_freevars, fn.__closure__ or (), strict=True)
-            if n in loaded
+            c for n, c in zip(code.co_freevars, fn.__closure__ or (), strict=True) if n in loaded
         ]
 
         def read() -> list[Any]:
-            return [fn.__code__, *map(_content, cells)]
+            return [fn.__code__, *map(cell_content, cells)]
 
         yield from self._watch(read, [f"the code of {fn.__qualname__}()", *names])
-        around = fn.__globals__
-        yield from self._entries("", around, [n for n in sorted(loaded) if n in around])
-        for name in sorted(imported_by(fn.__code__)):
+        unbound = globals_of(code)
+        if by_text(loaded):
+            unbound |= loaded & fn.__globals__.keys()
+        yield from self._globals(fn.__globals__, sorted(unbound))
+        for name in sorted({*imported_by(code), *modules_meant(code, loaded)}):
             yield name, sys.modules.get(name)
-        yield path, fn.__defaults__ or ()
-        yield path, fn.__kwdefaults__ or {}
+        yield from self._defaults(fn)
+        yield from self._attributes(f"{fn.__name__}.", vars(fn))
+
+    def _globals(self, around: dict[str, Any], names: list[str]) -> Iterator[tuple[str, Any]]:
+        """Watch variables outside of all functions, also those that only Python has so far."""
+        builtin, get = vars(builtins), around.get
+
+        def read() -> list[Any]:
+            return [get(n, MISSING) if n in around else builtin.get(n, MISSING) for n in names]
+
+        return self._watch(read, names)
+
+    def _defaults(self, fn: FunctionType) -> Iterator[tuple[str, Any]]:
+        """Watch the defaults of arguments, and what is in them."""
+        code = fn.__code__
+        count, keywords = code.co_argcount, fn.__kwdefaults__ or {}
+        names = [*code.co_varnames[count - len(fn.__defaults__ or ()) : count], *keywords]
+        self._read |= read_by(code, {*names})
+
+        def read() -> list[Any]:
+            return [*(fn.__defaults__ or ()), *(fn.__kwdefaults__ or {}).values()]
+
+        return self._watch(read, names)
 
     def _python_module(self, path: str, module: ModuleType) -> Iterator[tuple[str, Any]]:
-        """Watch what the code loads of a user's module of Python."""
-        if is_foreign(module.__name__):
-            return iter(())
+        """Watch what the code loads of a user's module of Python, and of others what may change."""
         held = vars(module)
-        return self._entries(f"{path}.", held, [n for n in sorted(self._names) if n in held])
+        names = sorted(self._names & held.keys())
+        if not is_foreign(module.__name__):
+            yield from self._entries(f"{path}.", held, names)
+            return
+        self._libraries.setdefault(path, module)
+        if is_own(module.__name__):
+            for name in self._names & SETTINGS_ASKED:
+                yield f"{path}.{name}", getattr(module, name, None)
+        elif module.__name__ == "os" and self._names & _ENVIRONMENT:
+            yield "os.environ", module.environ
+        else:
+            yield from ((f"{path}.{n}", held[n]) for n in names if type(held[n]) is list)
 
-    def _class(self, path: str, cls: type) -> Iterator[tuple[str, Any]]:
-        """Watch what the code loads of a user's class, and what its operators do."""
+    def _class(self, path: str, cls: type, making: Collection[str]) -> Iterator[tuple[str, Any]]:
+        """Watch what the code loads of a user's class, and what its operators do.
+
+        Args:
+            path: how it is called.
+            cls: it.
+            making: the methods that are called where the code makes an object of it.
+        """
         for each in cls.__mro__:
             if is_foreign(each.__module__):
                 continue
             held: Any = vars(each)
-            names = [n for n in sorted({*self._names, "forward"}) if n in held]
-            yield from self._entries(f"{path}.", held, names)
-            for name, value in [*held.items()]:
-                if is_operator(name) and type(value) is FunctionType:
-                    yield f"{path}.{name}", value
+            names = {
+                n
+                for n, value in [*held.items()]
+                if n in making or (is_operator(n) and type(value) is FunctionType)
+            }
+            names |= {*self._names, *_CALLED_BY_TORCH} & held.keys()
+            if self._joins:
+                names |= {n for n in held if not n.startswith("__")} - self._stored
+            yield from self._entries(f"{path}.", held, sorted(names))
+        if not is_foreign(type(cls).__module__):
+            yield path, self._kind(type(cls))
+
+    def _kind(self, cls: type) -> _Kind:
+        """The class of an object, which the code may never load to make another one."""
+        return self._kinds.setdefault(cls, _Kind(cls))
 
     def _list(self, path: str, held: Sequence[Any]) -> Iterator[tuple[str, Any]]:
         count = min(len(held), _ELEMENTS)
@@ -329,7 +391,7 @@ class Surroundings:
     def _watch_length(self, path: str, held: Any) -> None:
         """Watch what may be no more than a log, unless the code does something else with it."""
         read = path.rpartition(".")[2] in self._read
-        (self._watches if read else self._lengths).append(_sized(held, f"len({path})"))
+        (self._watches if read else self._lengths).append(sized(held, f"len({path})"))
 
     def _set(self, path: str, held: Any) -> Iterator[tuple[str, Any]]:
         count = min(len(held), _ELEMENTS)
@@ -341,20 +403,21 @@ class Surroundings:
         keys = [*held][:_ELEMENTS]
         names = [f"{path}[{k!r}]" if isinstance(k, PLAIN) else f"an entry of {path}" for k in keys]
         looked_through = _LOOKED_THROUGH & self._names
-        (self._watches if looked_through else self._sizes).append(_sized(held, f"len({path})"))
-        return self._watch(lambda: [dict.get(held, key, _MISSING) for key in keys], names)
+        (self._watches if looked_through else self._sizes).append(sized(held, f"len({path})"))
+        self._watches.append(of_order(held, path, len(keys)))
+        return self._watch(lambda: [dict.get(held, key, MISSING) for key in keys], names)
 
     def _object(self, path: str, value: Any) -> Iterator[tuple[str, Any]]:
         held, kind = getattr(value, "__dict__", None), type(value)
         slots = slots_of(kind) & self._names
         if slots:
             yield from self._watch(
-                lambda: [getattr(value, n, _MISSING) for n in sorted(slots)],
+                lambda: [getattr(value, n, MISSING) for n in sorted(slots)],
                 [f"{path}.{n}" for n in sorted(slots)],
             )
         if not isinstance(held, dict):
             if not is_foreign(kind.__module__):
-                yield path, kind
+                yield path, self._kind(kind)
             return
         if "_modules" in held and "training" in held:
             yield from self._module(path, value)
@@ -376,17 +439,20 @@ class Surroundings:
             for n, v in vars(c).items()
             if isinstance(v, PLAIN) or (type(v) in _METHODS and not is_foreign(c.__module__))
         }
-        loaded = (
-            held if kind.__module__ == "collections" else self._names
-        )  # its code is not looked into
-        names = [n for n in sorted(loaded) if n in held or n in default]
+        loaded = self._names
+        if kind.__module__ in _IN_PYTHON:  # its code is not looked into
+            loaded = {*held}
+        elif self._joins:
+            loaded = loaded | (held.keys() - self._stored)
+        names = [n for n in sorted(loaded) if n in held or n in default or n in self._texts]
+        self._watches.append(Watch(lambda: [type(value)], [f"the class of {path}"]))
         yield from self._entries(f"{path}.", held, names)
-        yield path, kind
+        yield path, self._kind(kind)
 
     def _optimizer(self, path: str, optimizer: Any) -> Iterator[tuple[str, Any]]:
         held, state = optimizer.__dict__, optimizer.__dict__["state"]
         yield from self._entries(f"{path}.", held, ["param_groups", "step"])
-        size = _sized(state, f"len({path}.state)")
+        size = sized(state, f"len({path}.state)")
         self._sizes.append(size)
         self._lengths.append(size)
         yield from self._entries(f"{path}.", held, ["state"])
@@ -400,51 +466,31 @@ class Surroundings:
         if tables and id(tables[0]) not in self._met:
             self._met[id(tables[0])] = tables[0]
             number = f"the number of hooks of {path}"
-            self._watches.append(_Watch(lambda: [*map(len, tables)], [number] * len(tables)))
+            self._watches.append(Watch(lambda: [*map(len, tables)], [number] * len(tables)))
             yield from self._watch(read, [f"a hook of {path}"] * len(read()))
 
     def _module(self, path: str, module: Any) -> Iterator[tuple[str, Any]]:
         held, kind = module.__dict__, type(module)
+        self._kind(kind)
         plain = [n for n in sorted(read_by_own(kind)) if is_constant(held.get(n, held))]
         names = ["training", "forward", *plain]
         yield from self._watch(
-            lambda: [type(module), *[held.get(n, _MISSING) for n in names]],
+            lambda: [type(module), *[held.get(n, MISSING) for n in names]],
             [f"the class of {path}", *[f"{path}.{n}" for n in names]],
         )
-        for name in ("_parameters", "_buffers", "_modules"):
-            inner = held[name]
-            self._watches.append(_sized(inner, f"the number of {name[1:]} of {path}"))
-            yield from self._entries(f"{path}.", inner, [*inner])
+        watch = parts_in_order([held[name] for name in _PARTS], path)
+        self._watches.append(watch)
+        named = zip(watch.names, watch.was, strict=True)
+        yield from (part for part in named if type(part[1]) not in _UNWATCHED)
         yield from self._hooks(path, [held[name] for name in _HOOKS if name in held])
         yield from self._hooks("all modules", hooks_of_all(kind))
 
 
-def _sized(held: Any, name: str) -> _Watch:
-    return _Watch(lambda: [len(held)], [name])
-
-
-def _content(cell: Any) -> Any:
-    try:
-        return cell.cell_contents
-    except ValueError:
-        return _MISSING
-
-
-def _equal(a: Any, b: Any) -> bool:
-    """Whether two values are numbers or texts that are the same, or tuples of these."""
-    return type(a) is type(b) and is_constant(a) and repr(a) == repr(b)
-
-
-def _shown(value: Any, other: Any = _MISSING) -> str:
-    if value is _MISSING:
-        return "nothing"
-    if isinstance(value, Tensor):
-        what = f"{show(value._shape)} {value._dtype}"
-        return f"another tensor, {what}," if isinstance(other, Tensor) else f"a tensor, {what},"
-    if is_constant(value):
-        return repr(value)
-    return (
-        f"another {type(value).__name__}"
-        if type(value) is type(other)
-        else f"a {type(value).__name__}"
-    )
+def _described(t: Tensor) -> list[Any]:
+    return [
+        tuple(t._shape),
+        t._dtype,
+        str(t._device),
+        tuple(t._geometry()[0]),
+        bool(t._keys & AUTOGRAD),
+    ]

@@ -1,0 +1,96 @@
+"""What a captured function asks of the machine: clocks, files. A recording asks for nothing."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from types import FrameType
+from typing import Any, Final, Self
+
+from ..deferred.trace import location_of
+from .captured_names import is_foreign, is_own
+
+__all__ = ["Outside"]
+
+_CLOCKS: Final = frozenset({
+    "clock_gettime", "clock_gettime_ns", "monotonic", "monotonic_ns", "perf_counter", "perf_counter_ns",
+    "process_time", "process_time_ns", "thread_time", "thread_time_ns", "time", "time_ns",
+})  # fmt: skip
+_NOW: Final = frozenset({"now", "today", "utcnow"})
+_FILES: Final = frozenset({
+    "access", "listdir", "lstat", "open", "open_code", "readlink", "scandir", "stat",
+})  # fmt: skip
+_ASKING: Final = {
+    "time": (_CLOCKS, "a clock"),
+    "io": (_FILES, "a file"),
+    "_io": (_FILES, "a file"),
+    "posix": (_FILES, "a file"),
+    "nt": (_FILES, "a file"),
+    "_posixsubprocess": (frozenset({"fork_exec"}), "another program"),
+    "builtins": (frozenset({"input"}), "whoever types"),
+}
+# Parts of Python that do so for themselves, and tell it to nobody.
+_ASIDE: Final = frozenset({
+    "asyncio", "concurrent", "importlib", "inspect", "linecache", "logging", "multiprocessing", "tempfile",
+    "threading", "tokenize", "traceback", "warnings", "weakref",
+})  # fmt: skip
+
+
+class Outside:
+    """Sees, while a function runs in this thread, what it asks of the machine.
+
+    A profiler that is at work sees the calls of functions in C in its stead.
+
+    Attributes:
+        asked: what it has asked, by which function and where.
+    """
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+        self._on = False
+
+    def __enter__(self) -> Self:
+        self._on = sys.getprofile() is None
+        if self._on:
+            sys.setprofile(self._see)
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if self._on:
+            sys.setprofile(None)
+
+    def _see(self, frame: FrameType, event: str, called: Any) -> None:
+        if event == "c_call" and (what := _asks(called)) is not None:
+            at = _asker(frame, is_clock=what == "a clock")
+            if at is not None:
+                self.asked.append(f"{what} by {called.__name__}() at {at}")
+
+
+def _asks(called: Callable[..., Any]) -> str | None:
+    """What a function in C asks of the machine; None where it asks nothing."""
+    name, module = called.__name__, called.__module__
+    if module is None:  # a method
+        owner = getattr(called, "__self__", None)
+        if name in _NOW and isinstance(owner, type) and owner.__module__ == "datetime":
+            return "a clock"
+        return None
+    found = _ASKING.get(module)
+    if found is not None and name in found[0]:
+        return found[1]
+    return "random numbers of the system" if name == "urandom" else None
+
+
+def _asker(frame: FrameType | None, *, is_clock: bool) -> str | None:
+    """The line of the function on whose behalf that is asked; None where it is not the user's."""
+    reads_for_it = False
+    while frame is not None:
+        name = str(frame.f_globals.get("__name__"))
+        first = name.partition(".")[0]
+        if not is_foreign(name):
+            return location_of(frame.f_code, frame.f_lasti)
+        reads_for_it = reads_for_it or name.startswith("mindtorch_core.serialization")
+        aside = first in _ASIDE or (is_own(name) and first != "numpy" and not reads_for_it)
+        if aside or (is_clock and first != "datetime"):
+            return None
+        frame = frame.f_back
+    return None
