@@ -61,6 +61,7 @@ def _without_traceback(error: E) -> E | RuntimeError:
         return error
     try:
         twin = type(error).__new__(type(error), *error.args)
+        twin.args = error.args  # which an OSError leaves to its constructor
         twin.__dict__.update(error.__dict__)
     except Exception:  # noqa: BLE001 (a class with a constructor of its own)
         return RuntimeError(f"{type(error).__name__}: {error}")
@@ -135,7 +136,9 @@ def error_from(
         inputs = ", ".join(f"{show(shape)} {d}" for shape, d in operands)
         text += f"\n  inputs: {inputs or 'none'}"
     # What programs wait for by its type says of which further type it is when a pipeline raises it.
-    kind: Callable[..., PipelineError] = getattr(cause, "in_pipeline", PipelineError)
+    kind: Callable[..., PipelineError] = getattr(cause, "in_pipeline", None) or PipelineError.like(
+        type(cause)
+    )
     error = kind(text, op=name, location=location)
     error.__cause__ = cause
     return error

@@ -9,7 +9,7 @@ written for it go on working. The classes below refine those types::
     │   ├── BackendUnavailableError   a device whose plugin is missing, switched off or broken
     │   │   └── NoAcceleratorError    it is of CUDA or the like; also an AssertionError
     │   ├── BackendConflictError      two plugins claim one device name or dispatch key
-    │   ├── PipelineError             a recorded op failed when the pipeline launched it
+    │   ├── PipelineError             a recorded op failed when it was launched; also of its cause's type
     │   ├── CaptureError              a captured function was called as its recording does not stand for
     │   └── OutOfMemoryError          a device could not supply the memory that was asked for
     ├── NotImplementedError
@@ -20,6 +20,8 @@ written for it go on working. The classes below refine those types::
 """
 
 from __future__ import annotations
+
+from typing import Any, ClassVar, Final
 
 __all__ = [
     "BackendConflictError",
@@ -88,17 +90,57 @@ class OperandTypeError(NotImplementedError, TypeError):
 class PipelineError(RuntimeError):
     """A recorded op failed when the pipeline launched it.
 
-    The original exception is the ``__cause__``.
+    The original exception is the ``__cause__``. It is of the type of that as well, so that ``except``
+    clauses which are written for the op catch it.
 
     Attributes:
         op: qualified name of the op that failed.
         location: ``file:line`` of the user's code that recorded it.
     """
 
+    _kind: ClassVar[type[BaseException]] = RuntimeError  # which type it is as well
+
     def __init__(self, message: str, *, op: str, location: str) -> None:
-        super().__init__(message)
+        RuntimeError.__init__(self, message)
         self.op = op
         self.location = location
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _again, (self._kind, self.args, self.__dict__)
+
+    @staticmethod
+    def like(kind: type[BaseException]) -> type[PipelineError]:
+        """The class of those that are of another type as well; of none where that cannot be."""
+        made = _OF_OTHER_TYPES.get(kind)
+        if made is None:
+            made = _OF_OTHER_TYPES[kind] = _derived(kind)
+        return made
+
+
+_OF_OTHER_TYPES: Final[dict[type[BaseException], type[PipelineError]]] = {}
+# What `hasattr`, and the end of an iterator, would take for their own.
+_SWALLOWED: Final = AttributeError, StopIteration, StopAsyncIteration
+
+
+def _derived(kind: type[BaseException]) -> type[PipelineError]:
+    base = PipelineError
+    if issubclass(base, kind) or not issubclass(kind, Exception) or issubclass(kind, _SWALLOWED):
+        return base
+    held = {name: vars(base)[name] for name in ("__doc__", "__module__")}
+    held |= {"__str__": RuntimeError.__str__, "__new__": kind.__new__, "_kind": kind}
+    try:
+        made = type(base.__name__, (base, kind), held)
+        made("", op="", location="")
+    except Exception:  # noqa: BLE001 (classes of others may refuse to be bases, or texts)
+        return base
+    return made
+
+
+def _again(kind: type[BaseException], args: tuple[Any, ...], held: dict[str, Any]) -> PipelineError:
+    """One that was pickled."""
+    error = PipelineError.like(kind)(*args, op=held["op"], location=held["location"])
+    error.__dict__.update(held)
+    return error
 
 
 class CaptureError(RuntimeError):

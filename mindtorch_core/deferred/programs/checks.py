@@ -118,7 +118,7 @@ def _unanswered(error: PipelineError, cause: Exception) -> PipelineError:
     """What is said of a check whose device gave no answer, by what would be said if it had failed."""
     where = str(error).partition("\n")[2]
     said = f"the check of {error.op} was not answered: {type(cause).__name__}: {cause}\n{where}"
-    told = PipelineError(said, op=error.op, location=error.location)
+    told = PipelineError.like(type(cause))(said, op=error.op, location=error.location)
     told.__cause__ = cause
     return told
 
