@@ -9,6 +9,7 @@ from typing import Any, Final, Self
 
 from ..deferred.trace import location_of
 from .captured_names import is_foreign, is_own
+from .code_beside import is_beside
 
 __all__ = ["Outside"]
 
@@ -62,7 +63,7 @@ class Outside:
     def _see(self, frame: FrameType, event: str, called: Any) -> None:
         if event == "c_call" and (what := _asks(called)) is not None:
             at = _asker(frame, is_clock=what == "a clock")
-            if at is not None:
+            if at is not None and not is_beside(frame):
                 self.asked.append(f"{what} by {called.__name__}() at {at}")
 
 

@@ -102,7 +102,7 @@ class Recorder(Pipeline):
                 self.returns_to_position = not self.moved or _position() == position
                 self.others_draw = " and ".join(n for n, at in drawn.items() if now.get(n) != at)
 
-    def _look(self, storage: Storage, kind: dtype | None) -> None:
+    def _look(self, storage: Storage, kind: dtype | None, there: Tensor | None) -> None:
         if get_ident() == self._own and not any(
             memory_of(c.tensor) is storage.root for c in self.constants
         ):

@@ -18,6 +18,7 @@ from ..utils._pytree import tree_iter
 from ..values.errors import PipelineError
 from .compiled_handlers import catches
 from .compiled_looks import Looks
+from .compiled_skipped import Skipped
 from .compiled_stances import DEFAULT, STANCE, Called
 from .compiler_errors import Unsupported, UserError
 from .compiler_settings import COUNTERS
@@ -155,8 +156,13 @@ def _block(
     if not variant.calls:
         COUNTERS["frames"]["total"] += 1
     looks = Looks(refuse_in_fullgraph) if fullgraph else None
+    skipped = Skipped(refuse_in_fullgraph) if fullgraph and not variant.calls else nullcontext()
     try:
-        with _pipeline(variant.site) if watched is None else watched, looks or nullcontext():
+        with (
+            _pipeline(variant.site) if watched is None else watched,
+            looks or nullcontext(),
+            skipped,
+        ):
             result = fn(*args, **kwargs)
     except PipelineError as error:
         cause = error.__cause__
@@ -177,14 +183,20 @@ def _block(
     return result
 
 
-def refuse_in_fullgraph(what: str) -> None:
+def refuse_in_fullgraph(what: str, numbers: bool = False) -> None:
     """Refuse what ends a graph where a function is to be one.
+
+    Args:
+        what: it.
+        numbers: whether numbers or sizes that depend on data are the cause.
 
     Raises:
         Unsupported: in a call of such a function.
     """
     if CALLS.compiling == "fullgraph":
-        raise Unsupported(f"torch.compile(fullgraph=True): {what}: a graph ends there")
+        raise (UserError if numbers else Unsupported)(
+            f"torch.compile(fullgraph=True): {what}: a graph ends there"
+        )
 
 
 def _pipeline(site: Site) -> Pipeline:

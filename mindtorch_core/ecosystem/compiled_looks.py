@@ -16,12 +16,14 @@ from ..deferred.frames import CORE, INSIDE, request, user_line
 from ..deferred.observers import BROKEN_OFF
 from ..deferred.trace import location_of
 from ..tensors.storage import BEFORE_LOOK, Storage
+from ..tensors.tensor import Tensor
 from ..values.dtypes import INTEGER, dtype
 from ..values.forks import fork_safe
 from ..values.interrupts import leaving
 from .compiled_flow import Look, returned
 from .compiled_marks import NOTHING, Entry, GraphEnds, Mark
 from .compiled_rules import known
+from .compiled_skipped import is_constant_number
 
 __all__ = ["Looks"]
 
@@ -41,7 +43,7 @@ _KEPT: Final = 256
 _ENDED: Final[dict[tuple[Any, ...], bool]] = {}
 _LOCK: Final = fork_safe(threading.RLock())
 _ACTIVE: Final[list[Any]] = []
-_PRINT: Final[list[Callable[..., None]]] = [print]
+_BUILTINS: Final[dict[str, Callable[..., Any]]] = {}  # Python's own, while others stand for them
 
 
 class Looks:
@@ -63,7 +65,9 @@ class Looks:
         BROKEN_OFF.append(self._break)
         with _LOCK:
             if not _ACTIVE:
-                _PRINT[0], builtins.print = builtins.print, _printing
+                for name, instead in _INSTEAD.items():
+                    _BUILTINS[name] = getattr(builtins, name)
+                    setattr(builtins, name, instead)
             _ACTIVE.append(self)
 
     def _leave(self) -> None:
@@ -71,8 +75,10 @@ class Looks:
         with _LOCK:
             if self in _ACTIVE:
                 _ACTIVE.remove(self)
-            if not _ACTIVE and builtins.print is _printing:
-                builtins.print = _PRINT[0]
+            if not _ACTIVE:
+                for name, instead in _INSTEAD.items():
+                    if getattr(builtins, name) is instead:
+                        setattr(builtins, name, _BUILTINS[name])
         if self._look in BEFORE_LOOK:
             BEFORE_LOOK.remove(self._look)
         if self._break in BROKEN_OFF:
@@ -80,11 +86,13 @@ class Looks:
 
     __exit__ = leaving(_leave)
 
-    def _look(self, storage: Storage, kind: dtype | None) -> None:
+    def _look(self, storage: Storage, kind: dtype | None, there: Tensor | None) -> None:
         if get_ident() != self.thread:
             return
         reason = request()
-        if reason == "tolist()" and (kind is None or kind.category != INTEGER):
+        if reason != "bool()" and there is not None and is_constant_number(there):
+            ends = False
+        elif reason == "tolist()" and (kind is None or kind.category != INTEGER):
             ends = True
         else:
             ends = reason in _ENDS or (reason in _LOOKS and _ends(reason, self._callers()))
@@ -126,13 +134,44 @@ class Looks:
         return [f"{reason} at {line}" for reason, line in self._places], numbers
 
 
-def _printing(*args: Any, **kwargs: Any) -> None:
-    """Python's ``print`` while a call that is to be one graph runs; debuggers may call it, too."""
-    caller = str(sys._getframe(1).f_globals.get("__name__")).partition(".")[0]
+def _refused(what: str) -> None:
+    """Refuse a call of a builtin, where the program makes it; debuggers may do so, too."""
+    caller = str(sys._getframe(2).f_globals.get("__name__")).partition(".")[0]
     for looks in [*_ACTIVE]:
         if looks.thread == get_ident() and caller not in sys.stdlib_module_names:
-            looks.refuse("print() is called")
-    _PRINT[0](*args, **kwargs)
+            looks.refuse(what)
+
+
+def _printing(*args: Any, **kwargs: Any) -> None:
+    """Python's ``print`` while a call that is to be one graph runs."""
+    _refused("print() is called")
+    _BUILTINS["print"](*args, **kwargs)
+
+
+def _largest(*args: Any, **options: Any) -> Any:
+    """Python's ``max``."""
+    return _BUILTINS["max"](*_chosen_from(args, options), **options)
+
+
+def _smallest(*args: Any, **options: Any) -> Any:
+    """Python's ``min``."""
+    return _BUILTINS["min"](*_chosen_from(args, options), **options)
+
+
+def _chosen_from(args: tuple[Any, ...], options: dict[str, Any]) -> tuple[Any, ...]:
+    """The arguments of ``max`` or ``min``: PyTorch's compiler takes tensors without options only."""
+    if not options or len(args) != 1:
+        return args
+    values = [*args[0]]
+    key = options.get("key")
+    if any(isinstance(v, Tensor) or (key and isinstance(key(v), Tensor)) for v in values):
+        _refused("max() or min() with key= or default= chooses among tensors")
+    return (values,)
+
+
+_INSTEAD: Final[dict[str, Callable[..., Any]]] = {
+    "max": _largest, "min": _smallest, "print": _printing,
+}  # fmt: skip
 
 
 def _ends(reason: str, frames: list[FrameType]) -> bool:

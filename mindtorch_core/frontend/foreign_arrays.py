@@ -276,7 +276,7 @@ def _exported(self: Tensor) -> DeviceRow:
         flush()
     storage = self._own_storage()
     for note in BEFORE_LOOK:
-        note(storage, self._dtype)
+        note(storage, self._dtype, None)
     return TABLE[self._device.type]
 
 

@@ -30,10 +30,11 @@ _PYTHON: Final = int(DispatchKey.Python)
 def _host(self: Tensor) -> memoryview:
     """Row-major bytes in host memory."""
     # Below autograd: reading the elements is not recorded.
+    there = None if not BEFORE_LOOK or self._pending else self
     plain = alias(self._settled())
     if BEFORE_LOOK:
         for note in BEFORE_LOOK:
-            note(plain._own_storage(), plain._dtype)
+            note(plain._own_storage(), plain._dtype, there)
     if plain._keys & UNRESOLVED:
         plain = plain.resolve_conj().resolve_neg()._settled()
     return TABLE[self._device.type].runtime.to_host(plain)

@@ -21,9 +21,9 @@ __all__ = ["BEFORE_EXPORT", "BEFORE_LOOK", "SharedStorage", "Storage", "held_alo
 # may write to what recorded ops have still to read, and before the state of a generator or of a
 # stream is looked at: recorded ops come first.
 BEFORE_EXPORT: Final[list[Callable[[], None]]] = []
-# Called with the storage whose values are about to be looked at, and the dtype if it is a tensor that is
-# looked at; empty unless somebody wants to know.
-BEFORE_LOOK: Final[list[Callable[[Storage, dtype | None], None]]] = []
+# Called with the storage whose values are about to be looked at, the dtype if it is a tensor that is
+# looked at, and that tensor if nothing recorded was to give its values; empty unless somebody wants to know.
+BEFORE_LOOK: Final[list[Callable[[Storage, dtype | None, Tensor | None], None]]] = []
 
 
 class Storage:
@@ -136,7 +136,7 @@ class Storage:
         """A copy of the bytes in host memory; empty for a device without data."""
         self.settle()
         for note in BEFORE_LOOK:
-            note(self, None)
+            note(self, None, None)
         runtime = self._runtime()
         if not runtime.executes or not self.size_bytes:
             return memoryview(b"")

@@ -1,6 +1,7 @@
 """`torch.pipeline.capture`: what a function asks of the machine, and what it moves on, is no part of a recording."""
 
 import datetime
+import gc
 import io
 import json
 import logging
@@ -95,6 +96,21 @@ def test_what_libraries_ask_for_themselves_is_none_of_it():
     step = capture(fn)
     assert [step(torch.full((), n)).item() for n in (1.0, 2.0)] == [2.0, 4.0]
     assert held.getvalue() == "called\n"
+
+
+def test_what_the_garbage_collector_calls_is_none_of_it():
+    def told(phase, info):
+        time.perf_counter()
+
+    def fn(x):
+        gc.collect()
+        return x * 2
+
+    gc.callbacks.append(told)
+    try:
+        assert capture(fn)(torch.ones(2)).tolist() == [2, 2]
+    finally:
+        gc.callbacks.remove(told)
 
 
 def _environ(x):
