@@ -51,6 +51,8 @@ class Writer:
             "bound": CALLS.get, "computed": computed, "empty": np.empty, "laid_out": partial(laid_out, empty),
             "ndarray": ndarray, "parts": parts, "pooled": POOL.empty, "scalar": scalar, "wrap": wrap,
         }  # fmt: skip
+        # Names in it, by their kind and by what they stand for.
+        self._constants: dict[tuple[str, int], str] = {}
         self.instruction_at: dict[int, int] = {}
         self.names: dict[int, tuple[str, int]] = {}
         self.under_way: dict[int, int] = {}
@@ -134,11 +136,10 @@ class Writer:
         return self._scalars[n, dtype]
 
     def _constant(self, kind: str, value: Any) -> str:
-        name = f"{kind}{len(self.scope)}"
-        for known, held in self.scope.items():
-            if held is value and known.startswith(kind):
-                return known
-        self.scope[name] = value
+        name = self._constants.get((kind, id(value)))
+        if name is None:
+            name = self._constants[kind, id(value)] = f"{kind}{len(self.scope)}"
+            self.scope[name] = value
         return name
 
     def _made(self, n: int, name: str) -> None:

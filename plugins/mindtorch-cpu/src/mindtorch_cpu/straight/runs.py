@@ -140,12 +140,12 @@ class _Touched:
 
 
 def _number_of(steps: Sequence[_Step], inputs: Sequence[Any], kept: tuple[int, ...]) -> int:
-    def told(operand: Any) -> Any:
-        return inputs.index(operand[1]) if operand[0] == "given" else operand
+    place = {n: i for i, n in enumerate(inputs)}
 
-    text = tuple([
-        (s.name, s.into and inputs.index(s.into), *map(told, s.operands)) for s in steps
-    ])  # fmt: skip
+    def told(operand: Any) -> Any:
+        return place[operand[1]] if operand[0] == "given" else operand
+
+    text = tuple([(s.name, s.into and place[s.into], *map(told, s.operands)) for s in steps])
     return _NUMBERS.setdefault((text, kept), len(_NUMBERS))
 
 
