@@ -67,6 +67,8 @@ def test_from_what_lies_apart_into_what_lies_elsewhere(either_way, dtype):
     assert (laid.permute(0, 2, 3, 1).numpy() == images.numpy().transpose(0, 2, 3, 1)).all()
     repeated = numbers((1, 150), dtype).expand(100, 150)
     assert (repeated.t().contiguous().numpy() == repeated.numpy().T).all()
+    stack = numbers((1, 4, 60, 70), dtype).expand(3, 4, 60, 70).transpose(2, 3)
+    assert (stack.contiguous().numpy() == stack.numpy()).all()
 
 
 def test_a_matrix_that_is_copied_over_itself(either_way):

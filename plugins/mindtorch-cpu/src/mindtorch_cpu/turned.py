@@ -143,7 +143,7 @@ def _turned(out: Any, a: Any) -> bool:
         return False
     made, given = address(out), address(a)
     each = turn.blocks * turn.rows * turn.width * a.itemsize
-    for place in itertools.product(*(range(0, n * step, step) for n, step in turn.apart)):
+    for place in itertools.product(*([i * step for i in range(n)] for n, step in turn.apart)):
         _share(loop, made, given + sum(place), turn, a.itemsize)
         made += each
     return True
