@@ -286,3 +286,10 @@ def test_numbers_before_tensors_are_told_of_as_in_pytorch(name):
             getattr(self.clone(), name)(2, *operands)
         assert told or lib is pt  # PyTorch says it once
         assert all(f"This overload of {name} is deprecated" in str(w.message) for w in told)
+
+
+def test_signs_of_zeros_in_products_of_rows_of_one_element():
+    a, b = np.random.default_rng(0).normal(0, 1, (300, 1)).astype("f4"), np.zeros((1, 200), "f4")
+    b[0, ::3] = -0.0
+    ours, theirs = (lib.from_numpy(a) @ lib.from_numpy(b) for lib in (torch, pt))
+    assert (np.signbit(ours.numpy()) == np.signbit(theirs.numpy())).all()

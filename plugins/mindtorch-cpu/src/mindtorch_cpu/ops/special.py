@@ -15,7 +15,7 @@ from mindtorch_core.dispatch.registry import registry
 from ..compiled import one_pass
 from ..register import composition_of, register, rule_of
 from .elementwise import in_single
-from .error_functions import MANY, erfcx, halves, in_double, log_ndtr, ndtr, scipy
+from .error_functions import erfcx, halves, in_double, log_ndtr, ndtr, scipy
 from .functions import unary, unary_inplace
 from .gamma_functions import digamma, lgamma
 from .pointwise import binary, inplace
@@ -123,7 +123,7 @@ _ERFINV: Final = (
 
 def _erfinv(a: Any) -> Any:
     """Float32 by polynomials; SciPy takes 100 times longer where it reports an error, at 1 and outside."""
-    if a.dtype == np.float32 and a.size >= MANY:
+    if a.dtype == np.float32:
         made = one_pass("erfinv", lambda tracer, x: [_erfinv_single(x)], a.dtype, a)
         return _erfinv_single(a) if made is None else made
     inside = np.absolute(a) < 1
