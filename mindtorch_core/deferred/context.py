@@ -306,7 +306,8 @@ class Pipeline(Replaying):
         """Settle what a launch has done, and take back what it has not; may be called again."""
         launch.finish(interrupt)
         rest = [] if interrupt is None else launch.left_over()
-        waiting = {id(memory_of(t)) for e in rest for t in e.outs}
+        # What was not chosen may write memory of which this launch has made views.
+        waiting = {id(memory_of(t)) for e in (*rest, *self.recorded) for t in e.outs}
         for s in launch.marked:
             if s.pending.__class__ is not Failed and not (waiting and id(s.root) in waiting):
                 s.pending = None

@@ -86,11 +86,13 @@ def refuse_partners(t: Tensor, args: Iterable[Any], copied: int = 0) -> None:
     Raises:
         RuntimeError: if there is such an argument.
     """
+    own = t._storage
     for a in args:
         if (
             a.__class__ is t.__class__
             and a is not t
-            and a._storage is t._storage
+            and own is not None
+            and ((s := a._storage) is own or (s is not None and s.root is own.root))
             and not (a._keys | t._keys) & copied
             and partly_overlap((a._shape, *a._geometry()), (t._shape, *t._geometry()))
         ):

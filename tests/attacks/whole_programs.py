@@ -286,14 +286,16 @@ def alike(mine, other, exact):
         return len(mine) == len(other) and all(map(alike, mine, other, [exact] * len(mine)))
     if isinstance(mine, tuple) and isinstance(other, tuple):
         return mine[0] == other[0] and close(mine[1], other[1], exact)
-    if isinstance(mine, float | np.floating) and isinstance(other, float | np.floating):
+    if isinstance(mine, float | np.generic) and isinstance(
+        other, float | np.generic
+    ):  # also bfloat16
         return close(np.asarray(mine), np.asarray(other), exact)
     return type(mine) is type(other) and mine == other
 
 
 def close(mine, other, exact):
     if mine is None or other is None or exact:
-        return mine is other or np.array_equal(mine, other, equal_nan=mine.dtype.kind in "fc")
+        return mine is other or np.array_equal(mine, other, equal_nan=mine.dtype.kind in "fcV")
     return np.allclose(mine, other, rtol=1e-4, atol=1e-5, equal_nan=True)
 
 

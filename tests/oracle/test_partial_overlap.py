@@ -29,6 +29,7 @@ WRITES = {
     "in place": lambda lib, a, b: a.mul_(b),
     "out": lambda lib, a, b: lib.add(b, 1, out=a),
     "three": lambda lib, a, b: a.addcmul_(b, b),
+    "data": lambda lib, a, b: lib.add(b, 1, out=a.data),
 }
 
 

@@ -265,3 +265,24 @@ def test_a_failed_operand_is_told_by_backward():
         y = (x * (torch.tensor([1]) // torch.tensor([0]))).sum()
     with whole(), pytest.raises(torch.PipelineError, match="floor_divide"):
         y.backward()
+
+
+def test_a_view_that_is_made_early_leaves_later_writes_to_its_memory():
+    """What is launched for a look has views of memory that ops write which are still recorded."""
+    b = torch.ones(3)
+    with torch.pipeline(through_backward=True):
+        doubled = b.view(3, 1) * 2
+        b.add_(1)
+        assert doubled.tolist() == [[2], [2], [2]]
+        assert b.tolist() == [2, 2, 2]
+    assert b.tolist() == [2, 2, 2]
+
+
+def test_what_the_data_of_a_result_is_written_with_comes_after_its_readers():
+    b = torch.tensor([[-1.5 + 0j]])
+    with torch.pipeline(through_backward=True):
+        v = b.logsumexp(-1, keepdim=True)
+        b.sub_(v, alpha=0.5)
+        v.data.mul_(0.5)
+        assert b.tolist() == [[-0.75]]
+    assert v.tolist() == [[-0.75]]
