@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from types import FrameType
-from typing import Any, Final, Self
+from typing import Any, Final
 
 from ..deferred.trace import location_of
 from .captured_names import is_foreign, is_own
 from .code_beside import is_beside
+from .seen_calls import SeesCalls
 
 __all__ = ["Outside"]
 
@@ -37,10 +37,8 @@ _ASIDE: Final = frozenset({
 })  # fmt: skip
 
 
-class Outside:
+class Outside(SeesCalls):
     """Sees, while a function runs in this thread, what it asks of the machine.
-
-    A profiler that is at work sees the calls of functions in C in its stead.
 
     Attributes:
         asked: what it has asked, by which function and where.
@@ -48,17 +46,6 @@ class Outside:
 
     def __init__(self) -> None:
         self.asked: list[str] = []
-        self._on = False
-
-    def __enter__(self) -> Self:
-        self._on = sys.getprofile() is None
-        if self._on:
-            sys.setprofile(self._see)
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        if self._on:
-            sys.setprofile(None)
 
     def _see(self, frame: FrameType, event: str, called: Any) -> None:
         if event == "c_call" and (what := _asks(called)) is not None:

@@ -13,8 +13,8 @@ from typing import Any, Final
 from ..deferred.frames import INSIDE
 from ..tensors.tensor import Tensor
 from ..values.dtypes import INTEGER, bool_, int64
-from ..values.interrupts import leaving
 from .code_beside import is_beside, is_importing
+from .seen_calls import SeesCalls
 
 __all__ = ["Skipped", "is_constant_number"]
 
@@ -59,10 +59,8 @@ def is_constant_number(t: Tensor) -> bool:
     return not (t._shape or t._pending) and t._dtype is int64 and t._device.type == "cpu"
 
 
-class Skipped:
+class Skipped(SeesCalls):
     """Sees, while a function runs in this thread for the first time, what it calls.
-
-    A profiler that is at work sees it in its stead.
 
     Args:
         refuse: is told of what ends a graph, and how PyTorch calls the error: whether numbers are the cause.
@@ -70,18 +68,6 @@ class Skipped:
 
     def __init__(self, refuse: Callable[[str, bool], None]) -> None:
         self._refuse = refuse
-        self._on = False
-
-    def __enter__(self) -> None:
-        self._on = sys.getprofile() is None
-        if self._on:
-            sys.setprofile(self._see)
-
-    def _leave(self) -> None:
-        if self._on:
-            sys.setprofile(None)
-
-    __exit__ = leaving(_leave)
 
     def _see(self, frame: FrameType, event: str, called: Any) -> None:
         if event == "c_call" and _is_users(frame):

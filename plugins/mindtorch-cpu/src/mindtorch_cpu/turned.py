@@ -79,9 +79,7 @@ def row_major_copy(a: Any) -> Any:
 
 def in_rows(a: Any) -> Any:
     """An array, or its row-major copy where a loop makes that faster than NumPy reads it."""
-    if a.size < _FEW or a.flags.c_contiguous or _turn(a.shape, a.strides, a.itemsize) is None:
-        return a
-    return row_major_copy(a)
+    return a if a.size < _FEW or a.flags.c_contiguous or _loop_for(a) is None else row_major_copy(a)
 
 
 def laid_as_first(arrays: Sequence[Any]) -> list[Any] | None:
@@ -100,11 +98,18 @@ def laid_as_first(arrays: Sequence[Any]) -> list[Any] | None:
             return None
         turned = a.transpose(order)
         if a.strides != first.strides:
-            if _turn(turned.shape, turned.strides, a.itemsize) is None:
+            if _loop_for(turned) is None:
                 return None
             turned = row_major_copy(turned)
         made.append(turned.transpose(back))
     return made
+
+
+def _loop_for(a: Any) -> tuple[Any, _Turn] | None:
+    """The loop that makes a row-major copy, and how; None where NumPy has to."""
+    turn = _turn(a.shape, a.strides, a.itemsize) if a.itemsize in _OF_SIZE else None
+    loop = None if turn is None else walk("turning", _OF_SIZE[a.itemsize], a.size)
+    return None if turn is None or loop is None else (loop, turn)
 
 
 def mirrored(a: Any, axes: tuple[int, ...]) -> Any:
@@ -129,18 +134,13 @@ def mirrored(a: Any, axes: tuple[int, ...]) -> Any:
 
 def _turned(out: Any, a: Any) -> bool:
     """Whether the loop has copied."""
-    d = _OF_SIZE.get(a.itemsize)
-    if d is None:
-        return False
     if not out.flags.c_contiguous:
         order = sorted(range(out.ndim), key=lambda i: -out.strides[i])
         out, a = out.transpose(order), a.transpose(order)
-    turn = _turn(a.shape, a.strides, a.itemsize)
-    if turn is None or not out.flags.c_contiguous or np.may_share_memory(out, a):
+    found = _loop_for(a) if out.flags.c_contiguous else None
+    if found is None or np.may_share_memory(out, a):
         return False
-    loop = walk("turning", d, a.size)
-    if loop is None:
-        return False
+    loop, turn = found
     made, given = address(out), address(a)
     each = turn.blocks * turn.rows * turn.width * a.itemsize
     for place in itertools.product(*([i * step for i in range(n)] for n, step in turn.apart)):

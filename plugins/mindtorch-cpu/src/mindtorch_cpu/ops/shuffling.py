@@ -12,10 +12,8 @@ from ..twister import CHUNK, TwisterSource
 
 __all__ = ["shuffled"]
 
-_FEW, _SHORT = (
-    1 << 6,
-    1 << 9,
-)  # below, a loop of Python takes less time than a compiled one, than NumPy
+_FEW: Final = 1 << 6  # below, a loop of Python takes less time than a compiled one
+_SHORT: Final = 1 << 9  # below, it takes less time than NumPy's functions
 _PLACES: Final = np.dtype(np.int64)
 _HUGE: Final = ((1 << 32) - 1) // 20  # from here on outputs of 64 bits build the order up
 
