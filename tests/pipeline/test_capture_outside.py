@@ -7,6 +7,7 @@ import json
 import logging
 import os
 import random
+import sys
 import time
 import uuid
 
@@ -157,3 +158,16 @@ def test_what_each_call_moves_on_is_refused(what):
 def test_a_generator_that_is_made_anew_draws_the_same():
     step = capture(lambda x: x * random.Random(0).random())
     assert step(torch.ones(2)).tolist() == step(torch.ones(2)).tolist()
+
+
+def test_a_profiler_that_is_at_work_stays():
+    def profile(frame, event, arg):
+        pass
+
+    before = sys.getprofile()
+    sys.setprofile(profile)
+    try:
+        assert capture(lambda x: x + 1)(torch.ones(2)).tolist() == [2, 2]
+        assert sys.getprofile() is profile
+    finally:
+        sys.setprofile(before)

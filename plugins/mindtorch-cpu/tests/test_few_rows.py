@@ -71,6 +71,8 @@ def test_which_products_are_turned():
         (x[:, :32], w[:, :32].T),
     ):
         assert few_rows.by_few_rows(a, b) is None
+    q, keys = (drawn(*shape).numpy() for shape in ((9, 40, 32), (9, 32, 64)))
+    assert few_rows.as_packed(q, keys) is keys
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.complex64], ids=str)

@@ -5,6 +5,8 @@ import pytest
 
 import mindtorch_core as torch
 from mindtorch_core.nn import functional as F
+from mindtorch_cpu.compiled import one_pass
+from mindtorch_cpu.native.kernels import KERNELS
 from mindtorch_cpu.ops import normalization
 
 pytestmark = pytest.mark.usefixtures("either_way")
@@ -70,3 +72,12 @@ def test_layer_norm_of_what_lies_otherwise(monkeypatch):
     found = F.layer_norm(x, (16,), weight, bias)
     assert found.is_contiguous()
     assert torch.equal(found, wanted)
+
+
+def test_a_repeated_number_is_served_by_the_kernel(by_kernels):
+    if not KERNELS.enabled:
+        pytest.skip(KERNELS.reason)
+    a = np.arange(600, dtype="f4").reshape(20, 30)
+    one = np.broadcast_to(np.float32(0.5), a.shape)
+    found = one_pass("repeated", lambda tracer, g, x: [np.multiply(g, x)], a.dtype, one, a)
+    assert found.tobytes() == (a / 2).tobytes()

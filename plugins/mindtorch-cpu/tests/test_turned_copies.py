@@ -1,10 +1,13 @@
 """Copies whose dimensions change places: the elements are NumPy's, by compiled loops and without."""
 
+import itertools
+
 import numpy as np
 import pytest
 
 import mindtorch_core as torch
 from mindtorch_cpu import turned
+from mindtorch_cpu.arrays import room_beside
 from mindtorch_cpu.native.kernels import KERNELS
 
 # Sizes with and without whole tiles, and more than a thread's part; the order in which they are copied.
@@ -128,3 +131,39 @@ def test_operands_that_lie_otherwise(either_way, orders, dtype):
     assert joined.is_contiguous()
     assert torch.equal(joined[:, : a.shape[1]], a)
     assert torch.equal(joined[:, a.shape[1] :], b)
+
+
+def test_what_is_copied_first(by_kernels, monkeypatch):
+    """Operands that lie otherwise than one without gaps, and are not too many for the memory."""
+    if not KERNELS.enabled:
+        pytest.skip(KERNELS.reason)
+    a = np.arange(20_000.0).reshape(100, 200)
+    turned_ones = np.asfortranarray(a)
+    found = turned.laid_as_first([a, turned_ones])
+    assert [x.strides for x in found] == [a.strides] * 2
+    assert (found[1] == a).all()
+    assert (
+        turned.laid_as_first([np.arange(40_000.0).reshape(100, 400)[:, ::2], turned_ones]) is None
+    )
+    monkeypatch.setattr(turned, "_MOST", a.size - 1)
+    assert turned.laid_as_first([a, turned_ones]) is None
+
+
+def test_strides_that_are_no_whole_elements(either_way):
+    rows = np.zeros(100 * 602, np.uint8)
+    rows[:] = np.arange(rows.size) % 251
+    a = np.lib.stride_tricks.as_strided(rows.view("f4"), (150, 100), (4, 602))
+    assert turned.row_major_copy(a).tobytes() == np.array(a, order="C").tobytes()
+
+
+@pytest.mark.parametrize("shape", [(66, 60, 1, 16), (1, 16, 60, 60), (130, 1, 16, 32)], ids=str)
+def test_results_lie_as_those_of_operands_that_are_not_copied(by_kernels, shape):
+    """Dimensions of size 1, too, whose strides are not those of the first operand."""
+    orders = itertools.permutations(range(4))
+    for first, second in itertools.product(orders, repeat=2):
+        a, b = (
+            torch.ones([shape[at] for at in order]).permute(tuple(np.argsort(order).tolist()))
+            for order in (first, second)
+        )
+        wanted = room_beside(shape, np.dtype("f4"), a.numpy(), b.numpy())
+        assert [4 * step for step in (a + b).stride()] == [*wanted.strides], (first, second)

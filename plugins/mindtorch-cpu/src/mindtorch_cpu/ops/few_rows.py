@@ -28,10 +28,10 @@ def by_few_rows(a: Any, b: Any) -> Any:
 
     Args:
         a: a matrix.
-        b: another one, whose columns may lie one after the other.
+        b: another one of the same dtype, whose columns may lie one after the other.
     """
     if (
-        a.dtype is not _SINGLE or b.dtype is not _SINGLE or b.size < _SMALL
+        b.dtype is not _SINGLE or b.size < _SMALL
         or a.shape[1] < _SHORT or b.shape[1] < _NARROW
         or not (b.flags.f_contiguous and a.flags.c_contiguous and is_openblas())
     ):  # fmt: skip
