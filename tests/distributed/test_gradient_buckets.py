@@ -1,5 +1,6 @@
 """How the gradients of `DistributedDataParallel` are summed, bucket by bucket, without other processes."""
 
+import weakref
 from types import SimpleNamespace
 
 import pytest
@@ -28,8 +29,8 @@ def sums(monkeypatch):
     dist.destroy_process_group()
 
 
-@pytest.mark.parametrize(("cap", "threads"), [(25, [False]), (0, [True, True])])
-def test_an_only_sum_is_not_left_to_another_thread(sums, cap, threads):
+@pytest.mark.parametrize(("cap", "threads"), [(25, [False]), (0, [True, False])])
+def test_the_last_sum_is_not_left_to_another_thread(sums, cap, threads):
     model = nn.parallel.DistributedDataParallel(nn.Linear(2, 2), bucket_cap_mb=cap)
     model(torch.ones(1, 2)).sum().backward()
     assert sums.threads == threads
@@ -115,3 +116,87 @@ def test_gradients_that_are_delayed_are_summed_last(sums):
     wrapped(torch.ones(1, 2)).sum().backward()
     assert sums.sizes == [5, 15, 3, 6, 35 + 7]
     assert model[2].bias.grad.tolist() == [0.5] * 7
+
+
+def test_what_hooks_make_of_gradients_is_summed(sums):
+    model = nn.parallel.DistributedDataParallel(nn.Linear(2, 2))
+
+    def doubled(p):
+        p.grad.mul_(2)
+
+    handle = model.module.weight.register_post_accumulate_grad_hook(doubled)
+    model(torch.ones(1, 2)).sum().backward()
+    assert model.module.weight.grad.tolist() == [[1.0, 1.0]] * 2
+    handle.remove()
+    model.zero_grad()
+    model(torch.ones(1, 2)).sum().backward()
+    assert model.module.weight.grad.tolist() == [[0.5, 0.5]] * 2
+
+
+class Halves(nn.Module):
+    """Two layers, one of which a step uses; gradients of the weights are summed where they lie."""
+
+    def __init__(self):
+        super().__init__()
+        self.parts = nn.ModuleList([nn.Linear(256, 256), nn.Linear(256, 512)])
+
+    def forward(self, x, number):
+        return self.parts[number](x)
+
+
+@pytest.mark.parametrize("keeps", [False, True])
+def test_large_gradients_are_summed_where_they_lie(sums, keeps):
+    model = nn.parallel.DistributedDataParallel(nn.Linear(256, 256), gradient_as_bucket_view=keeps)
+    seen = []
+    weight, bias = model.module.parameters()
+    weight.register_post_accumulate_grad_hook(lambda p: seen.append(p.grad.data_ptr()))
+    for step in range(3):
+        model(torch.ones(4, 256)).sum().backward()
+        # What is there is added to; the others are taken to have the same sums.
+        expected = [2.0, 3.0, 3.5][step]
+        assert torch.equal(weight.grad, torch.full((256, 256), expected))
+        assert torch.equal(bias.grad, torch.full((256,), expected))
+        assert weight.grad.data_ptr() == seen[-1]
+    assert sums.sizes == [256, 256 * 256] * 3
+    held = weakref.ref(weight.grad.untyped_storage())
+    del expected
+    model.zero_grad()
+    assert held() is None  # not even until the next backward
+
+
+def test_a_large_gradient_that_nobody_uses_stays_what_it_is(sums):
+    model = nn.parallel.DistributedDataParallel(Halves(), find_unused_parameters=True)
+    x = torch.ones(4, 256)
+    model(x, 0).sum().backward()
+    model(x, 1).sum().backward()
+    other, weight = (part.weight for part in model.module.parts)
+    assert torch.equal(weight.grad, torch.full((512, 256), 2.0))
+    assert torch.equal(other.grad, torch.full((256, 256), 2.0))
+    assert sums.sizes == [256 + 512, 256 * 512, 256 * 256, 4] * 2
+
+
+def test_a_recorded_backward_leaves_its_gradients_whole(sums):
+    model = nn.parallel.DistributedDataParallel(nn.Linear(256, 256))
+    weight = model.module.weight
+    seen = []
+    weight.register_hook(lambda grad: seen.append(grad))
+    model(torch.ones(4, 256)).square().sum().backward(create_graph=True)
+    assert not weight.grad.requires_grad
+    torch.testing.assert_close(weight.grad * 2, seen[0].detach())
+
+
+def test_a_hook_of_sums_is_given_large_gradients_with_the_others(sums):
+    model = nn.parallel.DistributedDataParallel(nn.Linear(256, 256))
+    given = []
+
+    def hook(state, bucket):
+        given.append(bucket.buffer().numel())
+        done = torch.futures.Future()
+        done.set_result(bucket.buffer())
+        return done
+
+    loss = model(torch.ones(4, 256)).sum()  # forward has begun
+    model.register_comm_hook(None, hook)
+    loss.backward()
+    assert given == [256 * 256 + 256]
+    assert torch.equal(model.module.weight.grad, torch.full((256, 256), 4.0))

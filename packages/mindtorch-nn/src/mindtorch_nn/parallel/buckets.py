@@ -8,19 +8,26 @@ from typing import Final
 import mindtorch_core as torch
 from mindtorch_core import Tensor
 
-__all__ = ["FIRST_BYTES", "Bucket", "SparseBucket", "divided"]
+__all__ = ["APART_BYTES", "FIRST_BYTES", "Bucket", "SparseBucket", "divided"]
 
 # The first bucket is small, so that the first sum starts early.
 FIRST_BYTES: Final = 1 << 20
+# To copy a gradient of so many bytes takes longer than one more sum.
+APART_BYTES: Final = 1 << 18
 
 
 class Bucket:
-    """Parameters whose gradients lie in one piece of memory.
+    """Parameters whose gradients are summed together: in one piece of memory, the large ones where they are.
 
     Args:
         parameters: of one dtype on one device.
         numbers: their places among all parameters of the module.
         dtype: in which gradients are summed; that of the parameters by default.
+
+    Attributes:
+        apart: places of the parameters whose gradients are summed where backward has put them.
+        memory: of all other gradients.
+        views: where each gradient is summed; empty for one apart that has not come, or has gone.
     """
 
     def __init__(
@@ -37,9 +44,18 @@ class Bucket:
         self.memory: Tensor | None = None
         self.views: list[Tensor] = []
         self._is_new = False  # whether no gradient can lie in the memory
-        # One multiplication of memory that is in the processor's cache takes less than one for each gradient.
-        one_dtype = all(p.dtype is self.dtype for p in parameters)
-        self._shares_late = one_dtype and sum(self.sizes) * self.dtype.itemsize <= FIRST_BYTES
+        self.apart: frozenset[int] = frozenset(
+            place
+            for place, p in enumerate(parameters)
+            if p.dtype is self.dtype and p.nbytes >= APART_BYTES and p.is_contiguous()
+        )
+        self._shares_late = False
+
+    def join(self) -> None:
+        """Have all gradients in one piece of memory."""
+        self.apart = frozenset()
+        if self.memory is not None:
+            self.begin(anew=True)
 
     def begin(self, *, anew: bool) -> None:
         """Have no gradient yet.
@@ -50,23 +66,50 @@ class Bucket:
         self.waiting = set(self.numbers)
         self._is_new = self.memory is None or anew
         if self._is_new:
+            sizes = [0 if n in self.apart else size for n, size in enumerate(self.sizes)]
             first = self.parameters[0]
-            self.memory = torch.empty(sum(self.sizes), dtype=self.dtype, device=first.device)
-            parts = self.memory.split(self.sizes)
-            self.views = [_view(part, p) for part, p in zip(parts, self.parameters, strict=True)]
+            self.memory = torch.empty(sum(sizes), dtype=self.dtype, device=first.device)
+            self.views = [
+                part if place in self.apart else _view(part, self.parameters[place])
+                for place, part in enumerate(self.memory.split(sizes))
+            ]
+            # One multiplication of memory that is in the processor's cache takes less than one for each
+            # gradient.
+            self._shares_late = self.memory.nbytes <= FIRST_BYTES and all(
+                p.dtype is self.dtype for p in self.parameters
+            )
 
-    def take(self, number: int, share: float) -> None:
-        """Put a parameter's gradient, times its share in the mean, where it is summed; 0 for none."""
+    def take(self, number: int, share: float, *, is_used: bool = True) -> None:
+        """Put a parameter's gradient, times its share in the mean, where it is summed; 0 for none.
+
+        Args:
+            number: of the parameter.
+            share: of this process.
+            is_used: whether the parameter is sure to get the sum, so that its gradient may be overwritten.
+        """
         place = self.numbers.index(number)
         grad, view = self.parameters[place].grad, self.views[place]
-        if grad is None:
+        if grad is not None and grad.is_sparse:
+            grad = grad.to_dense()
+        if place in self.apart:
+            if grad is None:
+                grad = torch.zeros_like(self.parameters[place])
+            in_place = is_used and not grad.requires_grad  # its history may be recorded
+            self.views[place] = grad.mul_(share) if in_place else grad.detach() * share
+        elif grad is None:
             view.zero_()
         else:
-            self._put(grad.to_dense() if grad.is_sparse else grad, view, share)
+            self._put(grad, view, share)
         self.waiting.discard(number)
         if self._shares_late and not self.waiting and share != 1:
             assert self.memory is not None, "begin makes it"
             self.memory.mul_(share)
+
+    def terms(self) -> list[Tensor]:
+        """The pieces of memory that are summed, alike in all processes."""
+        assert self.memory is not None, "begin makes it"
+        small = [self.memory] if len(self.apart) < len(self.sizes) else []
+        return small + [self.views[place] for place in sorted(self.apart)]
 
     def _put(self, grad: Tensor, view: Tensor, share: float) -> None:
         if not self._shares_late:
@@ -84,17 +127,30 @@ class Bucket:
         """Have gradients of zero."""
         assert self.memory is not None, "begin makes it"
         self.memory.zero_()
+        for place in self.apart:
+            self.views[place] = torch.zeros_like(self.parameters[place])
         self.waiting.clear()
 
     def give(self, used: Iterable[bool]) -> None:
         """Let the parameters have the sums as their gradients; those that nobody used keep what they have."""
         for parameter, view, was_used in zip(self.parameters, self.views, used, strict=True):
-            if was_used:
+            if was_used and parameter.grad is not view:
                 parameter.grad = view if self.dtype is parameter.dtype else view.to(parameter.dtype)
+        assert self.memory is not None, "begin makes it"
+        for place in self.apart:
+            self.views[place] = self.memory[:0]  # whoever drops the gradient frees it
 
 
 class SparseBucket(Bucket):
     """A parameter whose gradients have values for some of its rows alone, and are summed as such."""
+
+    def join(self) -> None:
+        """Be as before: it has one gradient."""
+
+    def terms(self) -> list[Tensor]:
+        """The gradient."""
+        assert self.memory is not None, "begin makes it"
+        return [self.memory]
 
     def begin(self, *, anew: bool) -> None:
         """Have no gradient yet."""
@@ -104,7 +160,7 @@ class SparseBucket(Bucket):
         nothing = torch.empty(0, *first.shape[1:], dtype=first.dtype, device=first.device)
         self.memory = torch.sparse_coo_tensor(nowhere, nothing, first.shape)
 
-    def take(self, number: int, share: float) -> None:
+    def take(self, number: int, share: float, *, is_used: bool = True) -> None:
         """Have the parameter's gradient, times its share in the mean; nothing for none."""
         grad = self.parameters[0].grad
         if grad is not None:

@@ -56,7 +56,7 @@ class Reducer:
         self.keeps_memory = keeps_memory
         self.buckets = list(buckets)
         self._bucket_of = {n: bucket for bucket in self.buckets for n in bucket.numbers}
-        self._works: list[Any] = []
+        self._works: list[list[Any]] = []  # of each bucket
         self._hook: Callable[[Any], Any] | None = None  # sums a bucket in place of all_reduce
         self._next = 0  # the first bucket whose sum has not begun
         # Which parameters have got a gradient since the last sum; how often in the backward of a static
@@ -68,8 +68,10 @@ class Reducer:
         self._open = False  # whether it has begun
         self.active = False
         self.share = 1 / torch.distributed.get_world_size(group)
+        self._handles = []
         for number, parameter in enumerate(self.parameters):
-            parameter.register_post_accumulate_grad_hook(self._noticed(number))
+            hook = self._noticed(number)
+            self._handles.append(parameter.register_post_accumulate_grad_hook(hook))
             if hasattr(parameter, "_steps_in_backward"):  # it waits for the sum
                 parameter._steps_in_backward.remove()
 
@@ -80,6 +82,13 @@ class Reducer:
                 self._came(number)
 
         return ready
+
+    def _be_last(self) -> None:
+        """What users' hooks make of a gradient is what is summed."""
+        for handle in self._handles:
+            table = handle.hooks_dict_ref()
+            if table and next(reversed(table)) != handle.id:
+                table.move_to_end(handle.id)
 
     def begin(self, outputs: Sequence[Tensor]) -> None:
         """Expect a backward pass.
@@ -97,6 +106,7 @@ class Reducer:
                     _UNFINISHED.format(rank=torch.distributed.get_rank(self.group), left=left)
                 )
         self._next, self._works = 0, []
+        self._be_last()
         for bucket in self.buckets:
             bucket.begin(anew=not self.keeps_memory)
         self._unused = []
@@ -150,11 +160,12 @@ class Reducer:
         if number not in bucket.waiting:
             raise RuntimeError(_TWICE.format(number=number))
         share = self.share if self._hook is None else 1
+        used = self._used[number]
         if torch.is_grad_enabled():  # a backward that is recorded
             with torch.no_grad():
-                bucket.take(number, share)
+                bucket.take(number, share, is_used=used)
         else:
-            bucket.take(number, share)
+            bucket.take(number, share, is_used=used)
         self._go_on()
 
     def _go_on(self) -> None:
@@ -179,37 +190,38 @@ class Reducer:
                 "register_comm_hook or register_builtin_comm_hook can only be called once."
             )
         self._hook = hook
+        for bucket in self.buckets:
+            bucket.join()
 
     def _begin_sum(self) -> None:
         """Begin the sum of the next bucket."""
         number, bucket = self._next, self.buckets[self._next]
         self._next += 1
+        last = self._next == len(self.buckets)
+        if self._hook is None:
+            # Nothing is left to be computed beside the last sums: this thread makes them, as to wake another
+            # one takes longer than a small sum.
+            call, group = torch.distributed.all_reduce, self.group
+            works = [call(term, group=group, async_op=not last) for term in bucket.terms()]
+            self._works.append([work for work in works if work is not None])
+            return
         memory = bucket.memory
         assert memory is not None, "begin makes it"
-        if self._hook is None:
-            # Nothing is left to be computed beside an only sum: this thread makes it, as to wake another
-            # one takes longer than a small sum.
-            alone = len(self.buckets) == 1
-            work = torch.distributed.all_reduce(memory, group=self.group, async_op=not alone)
-        else:
-            last = self._next == len(self.buckets)
-            with torch.no_grad():
-                given = torch.distributed.GradBucket(
-                    number, memory, bucket.parameters, is_last=last
-                )
-                work = self._hook(given)
-            if not isinstance(work, torch.futures.Future):
-                raise TypeError(
-                    f"a communication hook gives a torch.futures.Future, got {type(work).__name__}"
-                )
-        self._works.append(work)
-
-    def _await(self, bucket: Bucket, work: Any) -> None:
-        """Wait for the sum of a bucket, which a hook may have in other memory; None has been waited for."""
-        if work is None:
-            return
         with torch.no_grad():
-            found = work.wait()
+            given = torch.distributed.GradBucket(number, memory, bucket.parameters, is_last=last)
+            work = self._hook(given)
+        if not isinstance(work, torch.futures.Future):
+            raise TypeError(
+                f"a communication hook gives a torch.futures.Future, got {type(work).__name__}"
+            )
+        self._works.append([work])
+
+    def _await(self, bucket: Bucket, works: Sequence[Any]) -> None:
+        """Wait for the sums of a bucket, which a hook may have in other memory."""
+        with torch.no_grad():
+            found: Any = None
+            for work in works:
+                found = work.wait()
         if self._hook is None:
             return
         if isinstance(found, list | tuple) and len(found) == 1:
@@ -228,8 +240,8 @@ class Reducer:
         self.active = False
         used = self._used_anywhere()
         self._used = [False] * len(self.parameters)
-        for bucket, work in zip(self.buckets, self._works, strict=True):
-            self._await(bucket, work)
+        for bucket, works in zip(self.buckets, self._works, strict=True):
+            self._await(bucket, works)
             bucket.give([used[n] for n in bucket.numbers])
         self._works = []
         for parameter in self.parameters:
@@ -254,8 +266,8 @@ class Reducer:
         while self._next < len(self.buckets):
             self._begin_sum()
         self._used_anywhere()
-        for work in self._works:
-            if work is not None:
+        for works in self._works:
+            for work in works:
                 work.wait()
         self._works = []
 
