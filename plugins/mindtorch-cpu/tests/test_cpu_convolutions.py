@@ -206,10 +206,10 @@ def results(x, w, groups):
     return [y, *torch.autograd.grad(y, (x, w), y.detach())]
 
 
-@pytest.mark.parametrize("groups", [1, 16])
-def test_the_same_bits_in_pipelines_threads_and_at_every_call(kernels, groups):
+@pytest.mark.parametrize(("groups", "images"), [(1, 5), (16, 5), (1, 75)])
+def test_the_same_bits_in_pipelines_threads_and_at_every_call(kernels, groups, images):
     threads = torch.get_num_threads()
-    x = torch.randn(5, 16, 23, 21).requires_grad_()
+    x = torch.randn(images, 16, 23, 21).requires_grad_()
     w = torch.randn(16, 16 // groups, 3, 3).requires_grad_()
     first = results(x, w, groups)
     try:
@@ -222,6 +222,8 @@ def test_the_same_bits_in_pipelines_threads_and_at_every_call(kernels, groups):
                 assert torch.equal(a, c)
     finally:
         torch.set_num_threads(threads)
+    one_by_one = [results(x[i : i + 1], w, groups)[2].double() for i in range(images)]
+    torch.testing.assert_close(first[2].double(), sum(one_by_one), rtol=1e-4, atol=2e-2)
 
 
 def test_kernels_are_used_from_a_size_on(monkeypatch):

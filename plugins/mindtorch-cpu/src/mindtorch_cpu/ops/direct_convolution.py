@@ -15,7 +15,7 @@ import numpy as np
 from mindtorch_core.backend import ConvolutionGeometry
 
 from ..addresses import address, arguments
-from ..arrays import row_major
+from ..arrays import QUIET, row_major
 from ..memory_pool import POOL
 from ..native.compiler import vector_bytes, vector_registers
 from ..native.sliding import Gradient, Turn
@@ -29,6 +29,7 @@ __all__ = ["backward", "forward", "weights"]
 # Bytes of a tile of gradients that all weights' sums go through before the next ones: it stays in a
 # first-level cache.
 _GIVEN: Final = 1 << 14
+_PARTS: Final = 8  # sums of weights that threads make at a time
 _JOINED: Final = 256  # elements of lines that are gone through as one
 _WASTED: Final = 20  # lines may have one more element for so many
 _COPIED: Final = 7  # or be copied so often, without those elements
@@ -202,27 +203,51 @@ def weights(x: Any, y: Any, plan: Layout) -> Any:
     if kernel is None or turn is None:
         return None
     step, wide = plan.images(len(x)), vectors * lanes
-    inputs = _Inputs(plan, step, channels * groups, 0, d)
     shifts = np.zeros(blocks * rows, np.int64)
-    shifts[:inner] = inputs.shifts(channels)
-    given = POOL.empty((groups, tiles, step * math.prod(plan.small), wide), d)
-    out = np.zeros((groups, blocks * rows, tiles * wide), d)
     lines = _lines(plan, step, size)
-    job = _Gradients(kernel, plan, shifts, lines, blocks, blocks * tiles)
-    for start in range(0, len(x), step):
-        part = y[start : start + step]
-        inputs.fill(x[start : start + step])
-        flat = row_major(part).reshape(len(part), groups, filters, -1)
-        count = flat.shape[3]
-        for image, group, tile in itertools.product(*map(range, (len(part), groups, tiles))):
-            seen = flat[image, group, tile * wide : (tile + 1) * wide]
-            _turn(seen, given[group, tile, image * count : (image + 1) * count], turn)
-        between = channels * inputs.pitch * size
-        job.run(address(inputs.data), between, given, out, len(part) * len(lines) // step)
+    starts = range(0, len(x), step)
+    shape = groups, blocks * rows, tiles * wide
+    parts = _sums(len(starts), math.prod(shape), x.size + y.size)
+    sums = np.zeros((parts, *shape), d)
+
+    def some(number: int) -> None:
+        inputs = _Inputs(plan, step, channels * groups, 0, d)
+        seen = shifts.copy()
+        seen[:inner] = inputs.shifts(channels)
+        given = POOL.empty((groups, tiles, step * math.prod(plan.small), wide), d)
+        job = _Gradients(kernel, plan, seen, lines, blocks, blocks * tiles)
+        for start in starts[number::parts]:
+            part = slice(start, start + step)
+            inputs.fill(x[part])
+            _lanes(y[part], given, turn)
+            count = len(y[part]) * len(lines) // step
+            job.run(
+                address(inputs.data), channels * inputs.pitch * size, given, sums[number], count
+            )
+
+    share_out(some, range(parts))
+    out = sums[0]
+    for other in sums[1:]:
+        QUIET.run(np.add, out, other, out)
     made = np.empty((groups, filters, inner), d)
     for found, target in zip(out, made, strict=True):
         _turn(found[:inner, :filters], target, turn)
     return made.reshape(groups * filters, channels, *plan.kernel)
+
+
+def _sums(batches: int, elements: int, read: int) -> int:
+    """How many sums there are, each of some batches, that become one: it depends on nothing but sizes."""
+    return max(1, min(batches, _PARTS, read // (4 * elements)))
+
+
+def _lanes(y: Any, given: Any, kernel: Direct) -> None:
+    """Write images with a tile of channels innermost: (groups, tiles, places, channels of a tile)."""
+    groups, tiles, _, wide = given.shape
+    flat = row_major(y).reshape(len(y), groups, y.shape[1] // groups, -1)
+    count = flat.shape[3]
+    for image, group, tile in itertools.product(*map(range, (len(y), groups, tiles))):
+        seen = flat[image, group, tile * wide : (tile + 1) * wide]
+        _turn(seen, given[group, tile, image * count : (image + 1) * count], kernel)
 
 
 def _turn(a: Any, out: Any, kernel: Direct) -> None:
