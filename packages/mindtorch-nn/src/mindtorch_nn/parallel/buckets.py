@@ -51,7 +51,7 @@ class Bucket:
         )
         self._shares_late = False
 
-    def join(self) -> None:
+    def put_together(self) -> None:
         """Have all gradients in one piece of memory."""
         self.apart = frozenset()
         if self.memory is not None:
@@ -144,7 +144,7 @@ class Bucket:
 class SparseBucket(Bucket):
     """A parameter whose gradients have values for some of its rows alone, and are summed as such."""
 
-    def join(self) -> None:
+    def put_together(self) -> None:
         """Be as before: it has one gradient."""
 
     def terms(self) -> list[Tensor]:

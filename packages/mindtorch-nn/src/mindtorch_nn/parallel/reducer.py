@@ -191,7 +191,7 @@ class Reducer:
             )
         self._hook = hook
         for bucket in self.buckets:
-            bucket.join()
+            bucket.put_together()
 
     def _begin_sum(self) -> None:
         """Begin the sum of the next bucket."""
