@@ -35,7 +35,8 @@ class Reducer(Sums):
         expect_sparse_gradients: which parameters' gradients are sparse; each has a bucket of its own.
         bucket_bytes_cap: what `Logger` tells.
         find_unused_parameters: whether outputs may depend on fewer parameters than there are.
-        gradient_as_bucket_view: whether gradients stay in the same memory from one step to the next.
+        gradient_as_bucket_view: whether gradients of less than 256 KiB stay in the same memory from one step
+            to the next; larger ones are summed where backward puts them.
         param_to_name_mapping: accepted; without effect.
         first_bucket_bytes_cap: accepted; without effect.
         skip_all_reduce_unused_params: accepted; without effect.

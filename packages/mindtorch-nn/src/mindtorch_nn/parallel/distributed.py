@@ -53,7 +53,8 @@ class DistributedDataParallel(Module, Joinable):
         find_unused_parameters: whether outputs may depend on fewer parameters than there are, which is
             looked up after each forward.
         check_reduction: accepted; without effect.
-        gradient_as_bucket_view: whether gradients stay in the same memory from one step to the next.
+        gradient_as_bucket_view: whether gradients of less than 256 KiB stay in the same memory from one step
+            to the next; larger ones are summed where backward puts them.
         static_graph: whether all steps use the same parameters, so that it is found out once.
         delay_all_reduce_named_params: names and parameters whose gradients are summed after all others.
         param_to_hook_all_reduce: goes with them; a parameter of the module.

@@ -34,7 +34,7 @@ class Reducer:
         parameters: those that require grad, in the module's order.
         group: the processes.
         buckets: which of them are summed at once, in the order of the sums.
-        keeps_memory: whether gradients stay in the same memory from one backward to the next.
+        keeps_memory: whether small gradients stay in the same memory from one backward to the next.
         finds_unused: whether parameters may be without a gradient, and others find out.
         is_static: whether all steps use the same parameters, which the first finds out.
     """
