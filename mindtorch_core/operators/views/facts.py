@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from ...dispatch.opdef import NONDIFF
 from ...frontend.python_values import only_element
 from ...opdefs.define import op
 from ...tensors.tensor import Tensor
 
-__all__: list[str] = []
+__all__ = ["apart"]
 
 _OF_DATA = frozenset({"data_dependent_output"})
 
@@ -59,15 +57,15 @@ op(
 )
 
 
-def _apart(self: Tensor, size: Sequence[int]) -> Tensor:
-    made = self.view(size)
-    made._base = None
-    return made
+def apart(view: Tensor) -> Tensor:
+    """A view, which counts as a tensor of its own from now on."""
+    view._base = None
+    return view
 
 
 op(
     "_unsafe_view(Tensor self, SymInt[] size) -> Tensor",
     doc="A view of another shape that counts as a tensor of its own.",
     namespaces=(),
-    decomposition=lambda self, size: _apart(self, size),
+    decomposition=lambda self, size: apart(self.view(size)),
 )

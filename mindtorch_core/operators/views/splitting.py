@@ -9,6 +9,7 @@ from ...dispatch.functions import fn
 from ...opdefs.define import op
 from ...tensors.tensor import Tensor
 from ...values.dtypes import int64
+from .facts import apart
 
 __all__: list[str] = []
 
@@ -125,11 +126,14 @@ _along("dsplit", 3, 2)
 
 
 def _in_a_row(self: Tensor, parts: Any, dim: int) -> tuple[Tensor, ...]:
-    """Views of a tensor along a dimension, one after another, as long as those that are given."""
+    """Parts of a tensor along a dimension, one after another, as long as those that are given.
+
+    They show its memory, and count as tensors of their own.
+    """
     found, start = [], 0
     for part in parts:
         length = part._shape[dim]
-        found.append(self.narrow(dim, start, length))
+        found.append(apart(self.narrow(dim, start, length)))
         start += length
     return tuple(found)
 
