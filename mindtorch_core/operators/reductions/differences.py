@@ -14,7 +14,7 @@ from ...values.shapes import show, wrap_dim, wrap_dims
 
 def _neighbours(t: Any, dim: int) -> tuple[Any, Any]:
     """All elements but the last, and all but the first, along a dimension."""
-    n = t._shape[dim]
+    n = t.size(dim)
     return t.narrow(dim, 0, max(n - 1, 0)), t.narrow(dim, min(1, n), max(n - 1, 0))
 
 
@@ -203,7 +203,7 @@ def _areas(name: str, y: Any, x: Any, dim: int) -> Any:
 def _trapezoid(y: Any, x: Any = 1, dim: int = -1) -> Tensor:
     _check_sampled("trapezoid", y, x)
     at = wrap_dim(dim, len(y._shape))
-    if not y._shape[at]:
+    if not y.size(dim):
         return y.new_zeros(y._shape[:at] + y._shape[at + 1 :])  # type: ignore[no-any-return]
     if isinstance(x, Tensor):
         return _areas("trapezoid", y, x, dim).sum(dim) / 2  # type: ignore[no-any-return]
