@@ -95,7 +95,8 @@ def _multilabel_margin(input: Any, target: Any, reduction: int) -> tuple[Tensor,
     rows = input if len(input._shape) == 2 else input.reshape(1, -1)
     labels = target.reshape(rows._shape)
     counts, named = _is_target(rows, labels)
-    chosen = rows.gather(1, labels.clamp(min=0))
+    # Other negative numbers than -1 are refused, as the indices that they would be.
+    chosen = rows.gather(1, fn.where(labels == -1, 0, labels))
     terms = _above_zero(1 - chosen.unsqueeze(2) + rows.unsqueeze(1))
     kept = counts.unsqueeze(2) & ~named.unsqueeze(1)
     losses = fn.where(kept, terms, 0).sum((1, 2)) / rows._shape[1]
