@@ -306,7 +306,8 @@ class Library:
     __exit__ = leaving(_destroy)
 
     def __repr__(self) -> str:
-        return f"Library(kind={self.kind}, ns={self.ns}, dispatch_key={self.dispatch_key or ''})"
+        key = self.dispatch_key or ""
+        return f"Library(kind={self.kind}, ns={self.ns}, dispatch_key={key})>"  # as PyTorch's
 
 
 def scoped_library(
