@@ -57,7 +57,18 @@ class MapperIterDataPipe(IterDataPipe):
 
 @functional_datapipe("collate")
 class CollatorIterDataPipe(MapperIterDataPipe):
-    """Batches as what a function makes of their samples, by default as tensors."""
+    """Batches as what a function makes of their samples, by default as tensors.
 
-    def __init__(self, datapipe: Any, collate_fn: Callable[[Any], Any] = default_collate) -> None:
-        super().__init__(datapipe, collate_fn)
+    Args:
+        datapipe: of batches.
+        conversion: the function.
+        collate_fn: the function by its other name, which goes before.
+    """
+
+    def __init__(
+        self,
+        datapipe: Any,
+        conversion: Callable[[Any], Any] = default_collate,
+        collate_fn: Callable[[Any], Any] | None = None,
+    ) -> None:
+        super().__init__(datapipe, collate_fn or conversion)

@@ -23,10 +23,16 @@ class SHARDING_PRIORITIES(IntEnum):
 
 @functional_datapipe("sharding_filter")
 class ShardingFilterIterDataPipe(IterDataPipe):
-    """In a worker of a loader the worker's share of the samples, elsewhere all."""
+    """In a worker of a loader the worker's share of the samples, elsewhere all.
 
-    def __init__(self, source_datapipe: Any) -> None:
+    Args:
+        source_datapipe: of all samples.
+        sharding_group_filter: the only group whose shares count; by default those of all do.
+    """
+
+    def __init__(self, source_datapipe: Any, sharding_group_filter: Any = None) -> None:
         self.source_datapipe = source_datapipe
+        self.sharding_group_filter = sharding_group_filter
         self.groups: dict[int, tuple[int, int]] = {}
         self.num_of_instances, self.instance_id = 1, 0
 
@@ -55,7 +61,10 @@ class ShardingFilterIterDataPipe(IterDataPipe):
             raise RuntimeError("ShardingFilter cannot mix DEFAULT and non DEFAULT groups")
         self.groups[sharding_group] = num_of_instances, instance_id
         self.num_of_instances, self.instance_id = 1, 0
+        wanted = self.sharding_group_filter
         for group in sorted(self.groups, reverse=True):
+            if wanted is not None and group != wanted:
+                continue
             many, own = self.groups[group]
             self.instance_id += self.num_of_instances * own
             self.num_of_instances *= many
