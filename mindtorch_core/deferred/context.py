@@ -308,9 +308,7 @@ class Pipeline(Replaying):
         rest = [] if interrupt is None else launch.left_over()
         # What was not chosen may write memory of which this launch has made views.
         waiting = {id(memory_of(t)) for e in (*rest, *self.recorded) for t in e.outs}
-        for s in launch.marked:
-            if s.pending.__class__ is not Failed and not (waiting and id(s.root) in waiting):
-                s.pending = None
+        launch.settle_marked(waiting)
         launch.announce_checks()
         self.fill_aliases()
         launched = len(launch.entries) - len(rest)

@@ -53,7 +53,7 @@ class Launch:
     Attributes:
         entries: the ops; None stands for one that nobody needs, or that was launched.
         first: the first failure.
-        marked: memory that is no longer pending when all is done.
+        marked: memory that is no longer pending when all is done, as far as somebody still has it.
         under_way: positions of what is running, or has just run: nobody knows how far it came.
         running: whether it is running.
         retold: what has run before, and is settled by this launch.
@@ -65,7 +65,7 @@ class Launch:
         self.entries = entries
         self.first: PipelineError | None = None
         self._any_failed = bool(FAILURES)
-        self.marked: list[Storage] = []
+        self.marked: list[weakref.ref[Storage]] = []
         self._collected: list[Collected] = []  # ops whose kernels ran and that a batch may hold
         self.under_way: tuple[int, ...] = ()
         self.running = False
@@ -127,6 +127,17 @@ class Launch:
                 self.entries[i] = None
         self.under_way = ()
 
+    def settle_marked(self, waiting: set[int]) -> None:
+        """Have memory pend no more, as far as somebody still has it.
+
+        Args:
+            waiting: ids of the memory that others are still to write.
+        """
+        for ref in self.marked:
+            s = ref()
+            if s is not None and s.pending.__class__ is not Failed and id(s) not in waiting:
+                s.pending = None
+
     def announce_checks(self) -> None:
         """Have whoever uses a value whose check is under way wait for its answer."""
         while self._checks:
@@ -149,7 +160,7 @@ class Launch:
             s = t._storage
             # Not one that a kernel has made, nor one that a step has left out.
             if s is not None and s.pending is not None and s.memory is not None:
-                self.marked.append(s)
+                self.marked.append(weakref.ref(s.root))
 
     # ---- one op --------------------------------------------------------------------------------
 
@@ -186,7 +197,7 @@ class Launch:
         for t in outs:  # as `_mark`
             s = t._storage
             if s is not None and s.pending is not None:
-                self.marked.append(s)
+                self.marked.append(weakref.ref(s.root))
         self.entries[i] = None
 
     def _failed(
