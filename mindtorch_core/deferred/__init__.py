@@ -37,7 +37,8 @@ __all__ = [
 def install() -> None:
     """Serve the Pipeline key, and let pipelines be found in `mindtorch_core.dispatch` and be drawn."""
     record.serve_key()
-    registry.removed += PROGRAMS.forget, forget_sites
+    PROGRAMS.also_forget.append(forget_sites)
+    registry.removed.append(PROGRAMS.forget)
     BEFORE_DEFAULT.extend((flush_current, forget_answers))
     pictures.attach()
     dispatch.current_pipeline = current_pipeline

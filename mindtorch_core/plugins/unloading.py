@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from ..deferred.blocks import flush_current
 from ..deferred.programs import PROGRAMS
-from ..deferred.replay.sites import forget_sites
 from ..dispatch.retired import retire_key
 from ..gradients.roots import forget_ones
 from ..random import forget_generators
@@ -23,6 +22,5 @@ def retire(device: str) -> None:
     forget_generators(device)
     forget_ones(device)
     PROGRAMS.forget(device)
-    forget_sites()
     retire_key(TABLE[device].key)
     retire_devices(device)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import operator
 import threading
 from collections import OrderedDict
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from typing import Final
 
 from ...values.forks import fork_safe
@@ -32,15 +33,27 @@ class Programs:
     """Executables by device type and key; the least recently used go first.
 
     Attributes:
-        bound: how many are kept at most. Smaller ones take effect with the next program.
+        also_forget: called with it where programs are forgotten, for what holds executables as well.
     """
 
     def __init__(self, bound: int = 512) -> None:
         self.bound = bound
+        self.also_forget: list[Callable[[], None]] = []
         self._lock = fork_safe(threading.RLock())
         self._kept: OrderedDict[tuple[str, Hashable], Kept] = OrderedDict()
         self._hits = self._misses = self._evictions = 0
         self._seconds = 0.0
+
+    @property
+    def bound(self) -> int:
+        """How many are kept at most. Smaller ones take effect with the next program."""
+        return self._bound
+
+    @bound.setter
+    def bound(self, bound: int) -> None:
+        if (count := operator.index(bound)) < 0:
+            raise ValueError(f"PROGRAMS.bound must be at least 0, got {bound}")
+        self._bound = count
 
     def get(self, device: str, key: Hashable) -> Kept | None:
         """What was made of a program earlier."""
@@ -74,10 +87,12 @@ class Programs:
             }
 
     def forget(self, device: str | None = None) -> None:
-        """Forget the programs of a device type, whose backend is unloaded; None for all."""
+        """Forget the programs of a device type, None for all: blocks are compiled anew, replayed ones too."""
         with self._lock:
             for key in [k for k in self._kept if device in (None, k[0])]:
                 del self._kept[key]
+        for forget in self.also_forget:
+            forget()
 
 
 PROGRAMS: Final = Programs()
