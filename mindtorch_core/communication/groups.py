@@ -19,6 +19,7 @@ from ..values.user_warnings import warn_user
 from .calls import Call, Place
 from .engine import Communicator, Engine
 from .failures import Watch
+from .listening import CALLED
 from .stores import Store
 
 __all__ = [
@@ -212,6 +213,9 @@ class ProcessGroup:
                 "init_process_group"
             )
         said = _SAID.get()
+        if CALLED and len(ranks) > 1:
+            for told in CALLED:
+                told(said.op or op)
         kind = "message" if message else "call"
         with self._lock:
             number = self._made[kind] = self._made[kind] + 1

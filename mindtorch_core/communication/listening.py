@@ -1,4 +1,4 @@
-"""Who wants to be told of collective operations on tensors as they begin."""
+"""Who wants to be told as something is sent: of collective operations on tensors, or of any call."""
 
 from __future__ import annotations
 
@@ -6,10 +6,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Final
 
-__all__ = ["LISTENERS", "as_one"]
+__all__ = ["CALLED", "LISTENERS", "as_one"]
 
 # Called with an operation's name, such as ``all_reduce``, in the thread that begins it.
 LISTENERS: Final[list[Callable[[str], None]]] = []
+# The same for every call of a group of several, those of barriers, messages and objects included.
+CALLED: Final[list[Callable[[str], None]]] = []
 
 
 @contextmanager

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from threading import get_ident
 from typing import Any
 
+from ..communication.listening import CALLED
 from ..deferred import Pipeline
 from ..deferred.dependence import memory_of
 from ..deferred.frames import request, user_line
@@ -41,6 +42,7 @@ class Recorder(Pipeline):
         grads: by id of a tensor, what it has done with the grad of that.
         beside: what it has computed outside of the block.
         reentered: the captured functions that it has called although they were just running.
+        sent: calls of other processes that no op stands for.
         moved: lines that asked for the position of a generator of random numbers, or set it.
         returns_to_position: whether the CPU's generator is where it was before.
         others_draw: whose random numbers it has drawn besides: Python's, or NumPy's.
@@ -60,6 +62,7 @@ class Recorder(Pipeline):
         self.grads: dict[int, Touched] = {}
         self.beside: list[str] = []
         self.reentered: list[str] = []
+        self.sent: list[str] = []
         self.moved: list[str] = []
         self.others_draw = ""
         self.copying = False
@@ -87,6 +90,7 @@ class Recorder(Pipeline):
         watching: list[tuple[list[Any], Callable[..., None]]] = [
             (BEFORE_POSITION, self._move), (BEFORE_LOOK, self._look), (BORN, self._make),
             (GRADS_USED, self._use_grad), (BESIDE, self._pass),
+            (CALLED, self._send),
         ]  # fmt: skip
         drawn, position = _positions_elsewhere(), _position()
         with self:
@@ -137,6 +141,10 @@ class Recorder(Pipeline):
         elif get_ident() not in self._others:
             self.beside.append(f"{what} in a thread that it has started")
 
+    def _send(self, op: str) -> None:
+        if get_ident() == self._own and not self.launching:
+            self.sent.append(f"{op}() at {location_of(*user_line(2))}")
+
     def _move(self) -> None:
         if get_ident() == self._own:
             self.moved.append(f"{request()} at {location_of(*user_line(2))}")
@@ -159,6 +167,12 @@ class Recorder(Pipeline):
         if self.beside:
             return (
                 f"some of it is not computed in its block: {', '.join(dict.fromkeys(self.beside))}"
+            )
+        if self.sent:
+            return (
+                f"it calls other processes, which a recording would not do again: "
+                f"{', '.join(dict.fromkeys(self.sent))}. Ops can be recorded that do so: those of "
+                f"torch.distributed._functional_collectives"
             )
         looked += self.looks
         if self.others_draw:

@@ -1,0 +1,105 @@
+"""`torch.pipeline.capture` of functions that call other processes: ops are recorded, other calls refused."""
+
+import pytest
+
+import mindtorch_core as torch
+from mindtorch_core import distributed as dist
+
+
+@pytest.fixture(autouse=True)
+def group():
+    dist.init_process_group("fake", rank=0, world_size=2)
+    yield
+    dist.destroy_process_group()
+
+
+def gathered(x):
+    rows = [torch.empty(3), torch.empty(3)]
+    dist.all_gather(rows, x)
+    return torch.cat(rows)
+
+
+def told(x):
+    dist.broadcast(x, 0)
+    return x + 1
+
+
+def later(x):
+    y = x * 2
+    dist.all_reduce(y, async_op=True).wait()
+    return y
+
+
+def sent(x):
+    dist.send(x, 1)
+    return x + 1
+
+
+def awaited(x):
+    dist.barrier()
+    return x + 1
+
+
+def objects(x):
+    dist.broadcast_object_list(["an object"], 0)
+    return x + 1
+
+
+CALLS = {
+    "all_gather": gathered,
+    "broadcast": told,
+    "all_reduce": later,
+    "send": sent,
+    "barrier": awaited,
+    "broadcast_object_list": objects,
+}
+
+
+@pytest.mark.parametrize("op", CALLS)
+def test_a_call_that_a_recording_would_not_do_again_is_refused(op):
+    text = (
+        rf"it calls other processes, which a .*: {op}\(\) at .*test_captured_calls.py:\d+. Ops can"
+    )
+    captured = torch.pipeline.capture(CALLS[op])
+    with pytest.raises(torch.CaptureError, match=text) as caught:
+        captured(torch.ones(3))
+    assert torch.equal(caught.value.result, CALLS[op](torch.ones(3)))
+
+
+def test_data_parallel_steps_are_refused_by_the_name_of_what_they_call():
+    nn = pytest.importorskip("mindtorch_nn")
+    model = nn.parallel.DistributedDataParallel(nn.Linear(3, 1))
+
+    def step(x):
+        loss = model(x).sum()
+        loss.backward()
+        return loss.detach()
+
+    with pytest.raises(torch.CaptureError, match=r"calls other processes.*: all_reduce\(\) at"):
+        torch.pipeline.capture(step)(torch.ones(2, 3))
+
+
+def test_the_broadcast_of_buffers_is_no_less_refused():
+    nn = pytest.importorskip("mindtorch_nn")
+    model = nn.parallel.DistributedDataParallel(nn.BatchNorm1d(3))
+
+    def evaluated(x):
+        with torch.no_grad():
+            return model(x)
+
+    with pytest.raises(torch.CaptureError, match="calls other processes"):
+        torch.pipeline.capture(evaluated)(torch.ones(2, 3))
+
+
+def test_ops_are_recorded():
+    ops, name = torch.ops._c10d_functional, dist.group.WORLD.group_name
+    captured = torch.pipeline.capture(lambda x: ops.all_gather_into_tensor(x * 2, 2, name))
+    for start in range(3):
+        assert captured(torch.tensor([float(start)])).tolist() == [2.0 * start] * 2
+
+
+def test_a_group_of_one_process_is_no_hindrance():
+    dist.destroy_process_group()
+    dist.init_process_group("fake", rank=0, world_size=1)
+    captured = torch.pipeline.capture(told)
+    assert [captured(torch.full((1,), x)).item() for x in (1.0, 2.0)] == [2, 3]
