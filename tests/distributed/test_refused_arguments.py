@@ -63,6 +63,12 @@ def test_data_parallel_takes_no_parts(mesh):
         DistributedDataParallel(model)
 
 
+@pytest.mark.usefixtures("mesh")
+def test_data_parallel_takes_no_parameters_that_are_still_to_get_their_shapes():
+    with pytest.raises(RuntimeError, match="Modules with uninitialized parameters can't be used"):
+        DistributedDataParallel(torch.nn.LazyLinear(2))
+
+
 @pytest.mark.parametrize(
     ("call", "kind", "text"),
     [

@@ -13,6 +13,7 @@ from mindtorch_core import Tensor
 from mindtorch_core.utils._own_frames import warn_user
 
 from ..modules.module import Module
+from ..parameter import UninitializedParameter
 
 __all__ = ["bytes_of", "check_devices", "delayed_names", "group_of", "syncs_buffers"]
 
@@ -23,10 +24,15 @@ def group_of(process_group: Any, device_mesh: Any, parameters: Sequence[Tensor])
     """The processes, told by a group, by a mesh of one dimension, or not at all.
 
     Raises:
-        RuntimeError: for both, or another mesh.
+        RuntimeError: for both, or another mesh, and for parameters that are still to get their shapes.
         TypeError: for a group that this process is not in.
         NotImplementedError: for parts of parameters, which other dimensions of a mesh have cut.
     """
+    if any(isinstance(p, UninitializedParameter) for p in parameters):
+        raise RuntimeError(
+            "Modules with uninitialized parameters can't be used with `DistributedDataParallel`. Run a dummy "
+            "forward pass to correctly initialize the modules"
+        )
     if any(hasattr(p, "placements") for p in parameters):
         raise NotImplementedError(
             "DistributedDataParallel does not sum gradients of DTensors here: use fully_shard with a mesh "
