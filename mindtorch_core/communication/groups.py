@@ -173,7 +173,7 @@ class ProcessGroup:
         return _saying(timeout=timeout)
 
     def carrying(self, contents: str) -> AbstractContextManager[None]:
-        """A block whose gathering calls say what they carry: the ranks must have that alike, too."""
+        """A block whose calls say what they carry: the ranks must have that alike, too."""
         return _saying(contents=contents)
 
     def call(
@@ -227,7 +227,9 @@ class ProcessGroup:
             self.position,
             dtype=dtype,
             shape=shape,
-            reduction=reduction or said.contents,
+            reduction=f"{reduction}, {said.contents}"
+            if reduction and said.contents
+            else reduction or said.contents,
             root=root,
             where=place(),
             seconds=(timeout or said.timeout or self.timeout).total_seconds(),

@@ -89,5 +89,14 @@ if rank < 2:
     with pytest.raises(dist.DistributedError, match=text) as raised:
         dist.recv_object_list(["an object"], 0) if odd else dist.send(torch.ones(3), 1)
     assert raised.value.op == ("recv_object_list" if odd else "send")
+# Lists of other lengths: what is too much meets the next call.
+own = dist.new_group()
+with pytest.raises(
+    dist.DistributedError, match="reduction sum, 3 tensors instead of sum, 2 tensors"
+):
+    dist.all_reduce_coalesced([t.clone() for _ in range(2 + odd)], group=own)
+if not odd:
+    with pytest.raises(dist.DistributedError, match="op all_reduce_coalesced instead of barrier"):
+        dist.barrier(group=own)
 dist.barrier()
 print("done")
