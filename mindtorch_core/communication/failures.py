@@ -81,6 +81,9 @@ class Watch:
         self._store = store
         self._rank = rank
         self._events: list[tuple[float, dict[str, Any]]] = []
+        self._answered: set[tuple[str, int, str]] = (
+            set()
+        )  # calls of which it was told that they wait
         self._closed = False
         self._process = os.getpid()
         own = store.clone()
@@ -148,6 +151,8 @@ class Watch:
         if not self._events and not late:
             return None
         for since, event in [*self._events]:
+            if event["kind"] == "waits" and self._rank in event["ranks"]:
+                self._answer(call)
             found = self._told(call, since, event)
             if found is not None:
                 return found
@@ -182,16 +187,15 @@ class Watch:
 
     def _too_late(self, call: Call) -> DistributedError:
         """Tell that this rank waits no longer, and hear who else does."""
-        about = {"group": call.group, "number": call.number}
-        self.tell("waits", call.described(), **about)
+        self._answer(call)
         began = time.monotonic()
         time.sleep(_LISTEN)
         here, missing = self._who_waits(call)
         while len(missing) > 1 and time.monotonic() < began + _LISTEN_FOR_MORE:
             time.sleep(_PAUSE)  # theirs may be on its way, where the machine has other things to do
             here, missing = self._who_waits(call)
-        self.tell("late", call.described(), missing=missing, **about)
-        said = {**here, **dict.fromkeys(missing, "did not come")}
+        self.tell("late", call.described(), missing=missing, group=call.group)
+        said = {**here, **{rank: self._elsewhere(rank, call) for rank in missing}}
         text = f"not done after {call.seconds:g} s"
         if missing:
             text += f": {_ranks(missing)} did not come"
@@ -200,6 +204,21 @@ class Watch:
             missing = [*call.partners]
         one = missing and (call.partners is None or len(missing) == 1)
         return call.error(text, missing[0] if one else None, said)
+
+    def _answer(self, call: Call) -> None:
+        """Tell, once, where this rank waits."""
+        if (call.group, call.number, call.op) not in self._answered:
+            self._answered.add((call.group, call.number, call.op))
+            self.tell("waits", call.described(), group=call.group, ranks=call.ranks)
+
+    def _elsewhere(self, rank: int, call: Call) -> str:
+        """What a rank does that has not come, as far as it has said that since the call."""
+        for since, event in reversed([*self._events]):
+            if event["rank"] == rank and event["kind"] == "waits":
+                if since < call.deadline - call.seconds:
+                    break
+                return f"did not come: it waits in {event['text']} of the group {event['group']!r}"
+        return "did not come"
 
     def _who_waits(self, call: Call) -> tuple[dict[int, str], list[int]]:
         """Who has said to wait in a call's group, by rank, and who of those that it needs has not."""

@@ -14,6 +14,12 @@ def test_calls_that_do_not_go_together(ranks):
     assert done.stdout.count("done") == 3
 
 
+def test_ranks_that_wait_in_another_group_say_so(ranks):
+    done = ranks(3, "elsewhere.py")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("done") == 3
+
+
 def test_messages_concern_two_ranks(ranks):
     done = ranks(3, "messages.py")
     assert done.returncode == 0, done.stderr
