@@ -154,8 +154,8 @@ def _problem(found: state.AutocastDevice, wanted: Any) -> str | None:
     if wanted in supported:
         return None
     return (
-        f"In {name} autocast, the target dtype {wanted} is not supported. Autocast is disabled.\n"
-        f"Supported dtypes: {', '.join(map(str, supported))}."
+        f"In {name} autocast, but the target dtype is not supported. Disabling autocast.\n"
+        f"It is {wanted}, and supported are {', '.join(map(str, supported))}."
     )
 
 

@@ -81,8 +81,8 @@ class GradScaler:
         self._enabled = enabled
         if enabled and not _is_there(device):
             warn_user(
-                f"torch.amp.GradScaler is enabled, but there is no device of type '{device}' here. "
-                f"Disabling.",
+                f"torch.{device}.amp.GradScaler is enabled, but {device.upper()} is not available.  "
+                "Disabling."
             )
             self._enabled = False
         if self._enabled and growth_factor <= 1.0:

@@ -295,9 +295,10 @@ def resize_out(out: Tensor, shape: Shape, strides: Shape | None = None) -> None:
     """Give a tensor the shape and layout of the result that is written into it."""
     if out.numel():
         warn_user(
-            f"an output of shape {show(out._shape)} was resized, because the result has shape "
-            f"{show(shape)}. Pass an output of that shape, or let an output t be resized "
-            f"without this warning by emptying it first: t.resize_(0)",
+            f"An output with one or more elements was resized since it had shape {show(out._shape)}, which "
+            f"does not match the required output shape {show(shape)}. Pass an output "
+            "of that shape, or let an output t be resized without this warning by emptying it first: "
+            "t.resize_(0)",
         )
     resize(out, shape, strides)
 

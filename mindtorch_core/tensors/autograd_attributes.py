@@ -119,8 +119,9 @@ class AutogradAttributes:
         found: Tensor | None = meta.grad
         if found is None and not self.is_leaf and not self.retains_grad:
             warn_user(
-                "backward() fills the .grad of leaves, and this tensor is the result of an op. Call "
-                ".retain_grad() on it before backward(), or read the .grad of the leaf it is made of.",
+                "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad "
+                "attribute won't be populated during autograd.backward(). Call .retain_grad() on it before "
+                "backward(), or read the .grad of the leaf it is made of.",
             )
         return found
 

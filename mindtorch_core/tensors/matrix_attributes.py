@@ -17,14 +17,15 @@ def check_rank(name: str, rank: int) -> None:
     Raises:
         RuntimeError: if it has one dimension, or for ``H`` more than two.
     """
-    if name == "T":
+    if not rank:
+        warn_user(f"Tensor.{name} is deprecated on 0-D tensors: they have no matrix")
+    elif name == "T":
         if rank != 2:
             warn_user(
-                f"x.T of {rank} dimensions is deprecated. Write x.mT for a batch of matrices, or "
+                "The use of `x.T` on tensors of dimension other than 2 to reverse their shape is deprecated. "
+                f"This one has {rank}: write x.mT for a batch of matrices, or "
                 "x.permute(*range(x.ndim - 1, -1, -1)) to reverse all dimensions"
             )
-    elif not rank:
-        warn_user(f"Tensor.{name} of a tensor without dimensions is deprecated: it has no matrix")
     elif name == "H" and rank != 2:
         more = " For batches of matrices, consider using tensor.mH" if rank > 2 else ""
         raise RuntimeError(

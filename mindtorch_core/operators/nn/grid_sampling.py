@@ -273,8 +273,8 @@ op(
 def _corners(name: str, align_corners: bool | None) -> bool:
     if align_corners is None:
         warn_user(
-            f"{name} takes align_corners=False, which it was not before PyTorch 1.3. Say "
-            f"align_corners=False or True to be certain."
+            "Default grid_sample and affine_grid behavior has changed to align_corners=False since 1.3.0. "
+            f"Say align_corners=False or True in the call of {name}."
         )
     return bool(align_corners)
 
