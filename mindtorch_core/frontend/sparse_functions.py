@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ..dispatch.asked_wrongly import guarded
 from ..dispatch.functions import fn
 from ..dispatch.registry import registry
 from ..dispatch.written_functions import overridable
@@ -15,7 +16,7 @@ from ..opdefs.packets import front
 from ..tensors.subclasses import dispatches
 from ..tensors.tensor import Tensor
 from ..values.dtypes import int64
-from ..values.layouts import sparse_csr
+from ..values.layouts import sparse_coo, sparse_csc, sparse_csr
 from ..values.shapes import wrap_dim
 from .sparse import FUNCTIONS, SparseTensor, into_dense, refusal, sparse_mm, sparse_of
 from .sparse_compressed import Compressed, relaid
@@ -79,12 +80,14 @@ def intersection(a: Any, b: Any) -> Any:
     return relaid(sparse_of(a._positions[:, both], values, a._shape, True), how)
 
 
-def addmm(input: Any, mat1: Any, mat2: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
+@guarded
+def addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Any:
     """``beta * input + alpha * (mat1 @ mat2)`` for a sparse ``mat1``."""
     return fn.add(input * beta, sparse_mm(mat1, mat2) * alpha)
 
 
-def mm(mat1: Any, mat2: Any, reduce: str | None = None) -> Any:
+@guarded
+def mm(mat1: Tensor, mat2: Tensor, reduce: str | None = None) -> Any:
     """The product of a sparse matrix and a matrix; or what else joins the products of each row's elements.
 
     Args:
@@ -135,6 +138,7 @@ def joined_products(mat1: Any, mat2: Any, reduce: str) -> Any:
 
 
 @overridable
+@guarded
 def hspmm(mat1: Any, mat2: Tensor) -> Any:
     """The product of a sparse matrix and a dense one, as rows that are held: those where ``mat1`` has some.
 
@@ -155,7 +159,8 @@ def hspmm(mat1: Any, mat2: Tensor) -> Any:
 
 
 @overridable
-def smm(input: Any, mat: Tensor) -> Any:
+@guarded
+def smm(input: Tensor, mat: Tensor) -> Any:
     """The product of a sparse matrix and a dense one, sparse: rows where ``input`` has some are held whole.
 
     Raises:
@@ -175,7 +180,8 @@ def smm(input: Any, mat: Tensor) -> Any:
 
 
 @overridable
-def sspaddmm(input: Any, mat1: Any, mat2: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Any:
+@guarded
+def sspaddmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Any:
     """``beta * input + alpha * (mat1 @ mat2)`` of sparse ``input`` and ``mat1``, sparse: see `smm`.
 
     Raises:
@@ -210,8 +216,9 @@ def _check_product(name: str, a: Any, b: Any) -> None:
         )
 
 
+@guarded
 def sampled_addmm(
-    input: Any, mat1: Tensor, mat2: Tensor, *, beta: Any = 1.0, alpha: Any = 1.0
+    input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Any = 1.0, alpha: Any = 1.0
 ) -> Any:
     """``beta * input + alpha * (mat1 @ mat2)`` where ``input`` holds elements, in its layout.
 
@@ -262,12 +269,28 @@ def sampled_addmm(
     return input._with(input._elements * beta + products * alpha)
 
 
-def softmax(x: Any, dim: int, dtype: Any = None, *, log: bool = False) -> Any:
+@guarded
+def softmax(input: Tensor, dim: int, dtype: Any = None) -> Any:
     """Softmax of the elements that are held, along a sparse dimension."""
-    x = x._summed()
+    return _softmax("softmax", input, dim, dtype)
+
+
+@guarded
+def log_softmax(input: Tensor, dim: int, dtype: Any = None) -> Any:
+    """The logarithm of `softmax`."""
+    return _softmax("log_softmax", input, dim, dtype)
+
+
+def _softmax(name: str, input: Tensor, dim: int, dtype: Any) -> Any:
+    if type(input) is not SparseTensor:
+        raise NotImplementedError(
+            f"sparse.{name}(): expected a sparse tensor, got one of layout {input.layout}: "
+            f"torch.{name} takes it"
+        )
+    x = input._summed()
     dim = wrap_dim(dim, len(x._shape))
     if dim >= x.sparse_dim() or x.dense_dim():
-        raise NotImplementedError(refusal("softmax() along a dense dimension"))
+        raise NotImplementedError(refusal(f"{name}() along a dense dimension"))
     values = x._elements if dtype is None else x._elements.to(dtype)
     rest = [i for i in range(x.sparse_dim()) if i != dim]
     shape = tuple(x._shape[i] for i in rest)
@@ -277,20 +300,21 @@ def softmax(x: Any, dim: int, dtype: Any = None, *, log: bool = False) -> Any:
     most = fn.scatter_reduce(lowest, 0, at, values.detach(), "amax")
     shifted = values - most[at]
     total = fn.zeros_like(most).index_add(0, at, shifted.exp())[at]
-    return x._with(shifted - total.log() if log else shifted.exp() / total)
+    return x._with(shifted - total.log() if name == "log_softmax" else shifted.exp() / total)
 
 
-def log_softmax(x: Any, dim: int, dtype: Any = None) -> Any:
-    """The logarithm of `softmax`."""
-    return softmax(x, dim, dtype, log=True)
-
-
+@guarded
 def spdiags(diagonals: Tensor, offsets: Tensor, shape: Any, layout: Any = None) -> Any:
     """A sparse matrix with the rows of a matrix as its diagonals.
 
     Raises:
-        RuntimeError: for arguments of other shapes, or an offset that comes twice.
+        RuntimeError: for arguments of other shapes, an offset that comes twice, or a layout that is none of
+            coordinates and compressed rows or columns.
     """
+    if layout not in (None, sparse_coo, sparse_csc, sparse_csr):
+        raise RuntimeError(
+            f"Only output layouts (Sparse, SparseCsc, SparseCsr) are supported, got {layout}"
+        )
     if diagonals.dim() != 2 or offsets.dim() != 1 or offsets._shape[0] != diagonals._shape[0]:
         raise RuntimeError("spdiags: expected a matrix, and as many offsets as it has rows")
     if len({*offsets.tolist()}) < offsets._shape[0]:
@@ -302,7 +326,8 @@ def spdiags(diagonals: Tensor, offsets: Tensor, shape: Any, layout: Any = None) 
     (kept,) = ((row >= 0) & (row < rows)).reshape(-1).nonzero().unbind(1)
     indices = fn.stack([row.reshape(-1)[kept], column.reshape(-1)[kept]])
     values = diagonals[:, :width].reshape(-1)[kept]
-    return sparse_of(indices, values, (rows, columns))._summed()
+    found = sparse_of(indices, values, (rows, columns))._summed()
+    return found if layout is None else found.to_sparse(layout=layout)
 
 
 def _cat(tensors: Any, dim: int = 0) -> Any:

@@ -15,6 +15,15 @@ from mindtorch_core.testing.comparison import outcome
 pt = pytest.importorskip("torch")
 
 PROGRAMS = """
+    t.ones(4).split(0)
+    t.ones(4).split(-1)
+    t.ones(4).split([-1, 5])
+    t.ones(4).split([1, 2])
+    t.istft(t.ones(32), 8)
+    t.istft(t.ones(3, dtype=t.complex64).real, 4)
+    t.nn.GRUCell(2, 3)(t.ones(2, 2), t.ones(3, 3))
+    t.nn.RNNCell(2, 3)(t.ones(2, 2), t.ones(2, 4))
+    t.nn.LSTMCell(2, 3)(t.ones(2, 2), (t.ones(2, 3), t.ones(2, 4)))
     masked(t.ones(2), t.ones(2))
     t.tensor([[1], [2, 3]])
     t.tensor([[1, 2], [3]])
@@ -165,6 +174,15 @@ PROGRAMS = """
     t.sparse.spdiags(t.ones(2, 2), t.tensor([0, 0]), (2, 2))
 """
 OWN_WORDS = """
+    t.sparse.softmax(t.ones(2, 2), 0)
+    t.sparse.log_softmax(t.ones(2, 2), 0)
+    t.sparse.softmax(3, 0)
+    t.sparse.log_softmax(None, 0)
+    t.sparse.mm(t.eye(2).to_sparse(), 3)
+    t.sparse.mm(3, t.eye(2))
+    t.sparse.addmm(t.ones(2, 2), t.eye(2).to_sparse(), 3)
+    t.sparse.sampled_addmm(3, t.eye(2), t.eye(2))
+    t.sparse.spdiags(t.ones(1, 2), t.tensor([0]), (2, 2), layout=t.strided)
     masked(t.ones(2), 3)
     masked([1.0], t.ones(1) > 0)
     masked(masked(t.ones(2), t.ones(2) > 0), t.ones(2) > 0)

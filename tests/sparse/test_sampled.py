@@ -93,3 +93,15 @@ def test_checks_that_are_asked_for(lib):
     assert not checks.is_enabled()
     with pytest.raises(RuntimeError, match="size is inconsistent with indices"):
         lib.sparse_coo_tensor([[5]], [1.0], (2,), check_invariants=True)
+
+
+@pytest.mark.parametrize("name", [None, "sparse_coo", "sparse_csr", "sparse_csc"])
+def test_diagonals_are_laid_out_as_asked(name):
+    made = []
+    for lib in (torch, pt):
+        layout = name and getattr(lib, name)
+        found = lib.sparse.spdiags(lib.arange(1.0, 4.0)[None], lib.tensor([1]), (3, 3), layout)
+        made.append(
+            (str(found.layout).replace("mindtorch_core", "torch"), found.to_dense().tolist())
+        )
+    assert made[0] == made[1]

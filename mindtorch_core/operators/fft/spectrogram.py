@@ -205,7 +205,7 @@ def _istft(
     hop = n_fft // 4 if hop_length is None else hop_length
     width = n_fft if win_length is None else win_length
     if onesided is None:
-        onesided = self._shape[-2] != n_fft
+        onesided = self._shape[-2:-1] != (n_fft,)
     _check_istft(self, n_fft, hop, width, onesided)
     _without_window(window, "only what stft has made with that one comes back as it was")
     real = self._dtype.to_real()

@@ -281,14 +281,13 @@ def _check_cell(input: Any, states: States, w_ih: Any, w_hh: Any, gates: int) ->
             f"input has inconsistent input_size: got {input._shape[1]} expected {w_ih._shape[1]}"
         )
     for i, h in enumerate(states):
-        label = f"hidden{i}" if len(states) > 1 else "hidden"
         if input._shape[0] != h._shape[0]:
             raise RuntimeError(
-                f"Input batch size {input._shape[0]} doesn't match {label} batch size {h._shape[0]}"
+                f"Input batch size {input._shape[0]} doesn't match hidden{i} batch size {h._shape[0]}"
             )
         if h._shape[1] != w_hh._shape[1]:
             raise RuntimeError(
-                f"{label} has inconsistent hidden_size: got {h._shape[1]}, expected {w_hh._shape[1]}"
+                f"hidden{i} has inconsistent hidden_size: got {h._shape[1]}, expected {w_hh._shape[1]}"
             )
     if w_ih._shape[0] != gates * w_hh._shape[1]:
         raise RuntimeError(

@@ -152,7 +152,12 @@ def _split_sizes(self: Tensor, split_sizes: Sequence[int], dim: int = 0) -> tupl
     if not self._shape:
         raise RuntimeError("split expects at least a 1-dimensional tensor")
     size = self.size(dim)
-    if sum(split_sizes) != size or any(n < 0 for n in split_sizes):
+    if any(n < 0 for n in split_sizes):
+        raise RuntimeError(
+            "split_with_sizes expects split_sizes have only non-negative entries, but got "
+            f"split_sizes={show(split_sizes)}"
+        )
+    if sum(split_sizes) != size:
         raise RuntimeError(
             f"split_with_sizes expects split_sizes to sum exactly to {size} (input tensor's size at "
             f"dimension {dim}), but got split_sizes={show(split_sizes)}"
@@ -168,9 +173,13 @@ def _split(self: Tensor, split_size: int, dim: int = 0) -> tuple[Tensor, ...]:
     if not self._shape:
         raise RuntimeError("split expects at least a 1-dimensional tensor")
     size = self.size(dim)
-    if split_size < 0 or (split_size == 0 and size):
+    if split_size < 0:
         raise RuntimeError(
             f"split expects split_size be non-negative, but got split_size={split_size}"
+        )
+    if split_size == 0 and size:
+        raise RuntimeError(
+            f"split_size can only be 0 if dimension size is 0, but got dimension size of {size}"
         )
     if not size:
         return (_narrow(self, dim, 0, 0),)
