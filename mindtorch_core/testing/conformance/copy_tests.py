@@ -136,7 +136,11 @@ class CopyTests(ConformanceBase):
             require((moved + 1).device is b, f"the result of an op on {b} is elsewhere")
             if a is not b:
                 found = outcome(lambda t=t, moved=moved: t + moved)
-                require(isinstance(found, RuntimeError), f"operands on {a} and {b} are added")
+                require(
+                    isinstance(found, RuntimeError),
+                    f"operands on {a} and {b} are added: where `t.device is not other.device`, kernels "
+                    "raise a RuntimeError, 'Expected all tensors to be on the same device, ...'",
+                )
                 t.add_(1)
                 require(moved.tolist() == [1, 2, 3], f"the copy on {b} changes with that on {a}")
 
