@@ -22,7 +22,15 @@ from ..tensors.subclasses import ANY_DISPATCHES, dispatching
 from ..values.interrupts import leaving, surely
 from .shown_ops import WHOLE, shown
 
-__all__ = ["DispatchMode", "active_modes", "install", "register_rule", "set_modes", "without_modes"]
+__all__ = [
+    "DispatchMode",
+    "active_modes",
+    "install",
+    "register_rule",
+    "set_modes",
+    "without_defaults",
+    "without_modes",
+]
 
 _PYTHON: Final = int(DispatchKey.Python)
 _ABOVE: Final = -(_PYTHON << 1) & ~ALIASES  # every runtime key above Python
@@ -169,7 +177,7 @@ def python_kernel(
             func = overload_of(entry)
         n = len(args)
         if 0 < n <= takes and _is_default(args[-1], defaults[n - 1]):
-            args = _without_defaults(args, defaults)
+            args = without_defaults(args, defaults)
         if kwargs:
             kwargs = {
                 k: v for k, v in kwargs.items() if not _is_default(v, options.get(k, options))
@@ -269,8 +277,8 @@ def _is_default(value: Any, default: Any) -> bool:
     return value is default or (type(value) is type(default) and bool(value == default))
 
 
-def _without_defaults(args: tuple[Any, ...], defaults: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Positional arguments without trailing ones that equal their default."""
+def without_defaults(args: tuple[Any, ...], defaults: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Positional arguments without the last ones that equal their defaults."""
     n = len(args)
     while n and _is_default(args[n - 1], defaults[n - 1]):
         n -= 1

@@ -10,6 +10,7 @@ from ..dispatch.dispatcher import kernel_below
 from ..dispatch.keys import AUTOGRAD, DispatchKey, DispatchKeySet
 from ..dispatch.registry import registry
 from ..dispatch.schema import OperatorSchema
+from ..frontend.dispatch_modes import without_defaults
 from .by_name import existing_name, library_for
 from .registration import Library, qualified_parts
 
@@ -99,7 +100,7 @@ def record_gradient(
             args = (*args, *[kwargs.pop(a.name, default) for a, default in rest])
         return rule(
             lambda *_, **given: kernel(*args, **given),
-            args[: _given(args, defaults)],
+            without_defaults(args, defaults),  # for which backward need return no gradients
             {**options, **kwargs} or None,
             inputs=args,
         )
@@ -113,22 +114,6 @@ def record_gradient(
 def _dotless(name: str) -> str:
     base, _, overload = name.replace("::", "_").partition(".")
     return f"{base}_{overload or 'default'}"
-
-
-def _given(args: tuple[Any, ...], defaults: tuple[Any, ...]) -> int:
-    """How many positional arguments there are before the last ones that equal their defaults.
-
-    As in PyTorch, backward need not return a gradient for those.
-    """
-    n = len(args)
-    while n and _is_default(args[n - 1], defaults[n - 1]):
-        n -= 1
-    return n
-
-
-def _is_default(value: Any, default: Any) -> bool:
-    """Whether a value is a default, without comparing tensors."""
-    return value is default or (type(value) is type(default) and bool(value == default))
 
 
 def refuse_backward(name: str, lib: Library) -> None:

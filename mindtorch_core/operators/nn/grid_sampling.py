@@ -14,6 +14,7 @@ from ...values.memory_formats import contiguous_format
 from ...values.shapes import Shape, show
 from ...values.user_warnings import warn_user
 from ..elementwise.composed import widened
+from .resampling import far_weight, near_weight
 
 _MODES: Final = ("bilinear", "nearest", "bicubic")
 _PADDINGS: Final = ("zeros", "border", "reflection")
@@ -153,14 +154,7 @@ def _linear(flat: Any, places: list[Any], sizes: Shape) -> Any:
 
 def _cubic_weights(t: Any, a: float = -0.75) -> list[Any]:
     """Weights of four neighbours by cubic convolution (Keys, 1981)."""
-
-    def outer(x: Any) -> Any:
-        return ((a * x - 5 * a) * x + 8 * a) * x - 4 * a
-
-    def inner(x: Any) -> Any:
-        return ((a + 2) * x - (a + 3)) * x * x + 1
-
-    return [outer(t + 1), inner(t), inner(1 - t), outer(2 - t)]
+    return [far_weight(t + 1, a), near_weight(t, a), near_weight(1 - t, a), far_weight(2 - t, a)]
 
 
 def _cubic(flat: Any, places: list[Any], sizes: Shape, padding: int, align: bool) -> Any:

@@ -9,7 +9,7 @@ from typing import Any, Final
 from ...dispatch.functions import fn
 from ...values.dtypes import float32, int64
 
-__all__ = ["gathered", "spread_back", "taps"]
+__all__ = ["far_weight", "gathered", "near_weight", "spread_back", "taps"]
 
 Taps = list[tuple[Any, Any]]
 
@@ -67,15 +67,17 @@ def _cubic(source: Any, size: int, a: float = -0.75) -> Taps:
     t = source - whole
     first = whole.to(int64)
     u = 1 - t
-    weights = (_outer(t + 1, a), _inner(t, a), _inner(u, a), _outer(u + 1, a))
+    weights = (far_weight(t + 1, a), near_weight(t, a), near_weight(u, a), far_weight(u + 1, a))
     return [((first + i - 1).clamp(0, size - 1), w) for i, w in enumerate(weights)]
 
 
-def _inner(x: Any, a: float) -> Any:
+def near_weight(x: Any, a: float) -> Any:
+    """Of elements up to one away, by cubic convolution (Keys, 1981)."""
     return ((a + 2) * x - (a + 3)) * x * x + 1
 
 
-def _outer(x: Any, a: float) -> Any:
+def far_weight(x: Any, a: float) -> Any:
+    """Of elements one to two away."""
     return ((a * x - 5 * a) * x + 8 * a) * x - 4 * a
 
 
@@ -85,7 +87,7 @@ def _triangle(x: Any) -> Any:
 
 def _bump(x: Any) -> Any:
     x = x.abs()
-    return fn.where(x < 1, _inner(x, -0.5), fn.where(x < 2, _outer(x, -0.5), 0.0))
+    return fn.where(x < 1, near_weight(x, -0.5), fn.where(x < 2, far_weight(x, -0.5), 0.0))
 
 
 def _sinc(x: Any) -> Any:

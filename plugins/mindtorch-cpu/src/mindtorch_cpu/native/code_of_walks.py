@@ -6,33 +6,23 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from . import compiler
+from .codegen import Lines
 
 __all__ = ["TYPES", "Code"]
 
 TYPES: Final = {"f4": "float", "f8": "double", "i4": "i32", "i8": "i64", "i2": "i16", "i1": "i8"}
 
 
-class Code:
+class Code(Lines):
     """Instructions of a walk; variables are memory, which LLVM turns into registers."""
 
     def __init__(self, arguments: Sequence[str]) -> None:
+        super().__init__(set())
         self._entry: list[str] = []
-        self._lines: list[str] = []
-        self._count = 0
         for i, name in enumerate(arguments):
             kind = "ptr" if name.isupper() else "i64"
             self._entry.append(f"  %{name}.at = getelementptr i64, ptr %args, i64 {i}")
             self._entry.append(f"  %{name} = load {kind}, ptr %{name}.at")
-
-    def put(self, line: str) -> None:
-        """Write a line."""
-        self._lines.append(f"  {line}")
-
-    def set(self, instruction: str) -> str:
-        """Write an instruction; returns the name of its result."""
-        self._count += 1
-        self.put(f"%t{self._count} = {instruction}")
-        return f"%t{self._count}"
 
     def variable(self, kind: str, value: str) -> str:
         """A variable with a first value."""
@@ -50,12 +40,12 @@ class Code:
 
     def load(self, kind: str, base: str, at: str) -> str:
         """An element."""
-        place = self.set(f"getelementptr {kind}, ptr {base}, i64 {at}")
+        place = self.at(base, at, kind)
         return self.set(f"load {kind}, ptr {place}, align 1")
 
     def store(self, kind: str, value: str, base: str, at: str) -> None:
         """Write an element."""
-        place = self.set(f"getelementptr {kind}, ptr {base}, i64 {at}")
+        place = self.at(base, at, kind)
         self.put(f"store {kind} {value}, ptr {place}, align 1")
 
     def sum(self, *values: str) -> str:
@@ -77,16 +67,16 @@ class Code:
         i = self.variable("i64", "0")
         name = f"loop{i[2:]}"
         self.put(f"br label %{name}")
-        self._lines.append(f"{name}:")
+        self.label(name)
         now = self.set(f"load i64, ptr {i}")
         self.put(
             f"br i1 {self.set(f'icmp slt i64 {now}, {count}')}, label %{name}.do, label %{name}.end"
         )
-        self._lines.append(f"{name}.do:")
+        self.label(f"{name}.do")
         body(now)
         self.put(f"store i64 {self.set(f'add nsw i64 {now}, {step}')}, ptr {i}")
         self.put(f"br label %{name}")
-        self._lines.append(f"{name}.end:")
+        self.label(f"{name}.end")
 
     def over_columns(self, chains: int, lanes: int, body: Callable[[str, int, int], None]) -> None:
         """Go through ``%width`` columns: many vectors at a time, then one, then one element.
@@ -112,10 +102,10 @@ class Code:
         self._count += 1
         name = f"when{self._count}"
         self.put(f"br i1 {condition}, label %{name}.do, label %{name}.end")
-        self._lines.append(f"{name}.do:")
+        self.label(f"{name}.do")
         body()
         self.put(f"br label %{name}.end")
-        self._lines.append(f"{name}.end:")
+        self.label(f"{name}.end")
 
     def check(self, count: str, size: str) -> None:
         """Answer 1 if one of the positions is out of range."""
@@ -132,9 +122,9 @@ class Code:
         bad = self.set(f"icmp uge i64 {self.set(f'load i64, ptr {most}')}, {size}")
         some = self.set(f"icmp sgt i64 {count}, 0")
         self.put(f"br i1 {self.set(f'and i1 {bad}, {some}')}, label %refuse, label %go")
-        self._lines.append("refuse:")
+        self.label("refuse")
         self.put("ret i64 1")
-        self._lines.append("go:")
+        self.label("go")
 
     def text(self) -> str:
         """The module."""
@@ -143,7 +133,7 @@ class Code:
                 f"define i64 @{compiler.NAME}(ptr noalias %args) #0 {{",
                 "entry:",
                 *self._entry,
-                *self._lines,
+                *self.lines,
                 "  ret i64 0",
                 "}",
                 'attributes #0 = { nounwind "prefer-vector-width"="512" }',
