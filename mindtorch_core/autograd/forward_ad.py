@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from ..dispatch.asked_wrongly import guarded
 from ..dispatch.keys import FORWARD, MASKS, set_masks
 from ..gradients.duals import LEVELS, OF_MANY, Level, give, tangent_of, unseen
 from ..gradients.forward import install
@@ -80,6 +81,7 @@ class dual_level(_Context):
             exit_dual_level()
 
 
+@guarded
 def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> Tensor:
     """A view of a tensor that moves along a tangent.
 

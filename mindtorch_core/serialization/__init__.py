@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import IO, TYPE_CHECKING, Any, Final, TypedDict, Unpack
 
 from ..dispatch.asked_wrongly import guarded
+from ..dispatch.nearest import suggestion
 from ..tensors.storage import Storage
 from ..values.devices import device
 from ..values.own_frames import refusing
@@ -165,7 +166,8 @@ def load(
         RuntimeError: if the file is damaged or of another format, or there is a ``pickle_module``
             with ``weights_only=True``.
         pickle.UnpicklingError: if it holds objects of other types, which the text names.
-        TypeError: if it is of safetensors and has elements of which there is no dtype here.
+        TypeError: if it is of safetensors and has elements of which there is no dtype here; or for an
+            argument that neither this function nor an ``Unpickler`` takes.
         ValueError: if a file that is open is to be mapped.
 
     Example:
@@ -180,6 +182,9 @@ def load(
     from .loading import read as read_file
 
     read = refusing(read_file)
+    for name in pickle_load_args.keys() - PickleArguments.__annotations__:
+        near = suggestion(name, ("map_location", "pickle_module", "weights_only", "mmap"))
+        raise TypeError(f"load() got an unexpected keyword argument {name!r}.{near}")
     weights_only = _restricted(weights_only, pickle_module)
     if mmap and not isinstance(f, str | os.PathLike):
         raise ValueError("f must be a file path in order to use the mmap argument")

@@ -73,8 +73,15 @@ def write(structure: bytes, storages: Iterable[Storage], f: Path | IO[bytes]) ->
     """Write an archive.
 
     Whatever goes wrong, what is left is no archive: its list of entries is written last.
+
+    Raises:
+        RuntimeError: if there is no directory for it.
     """
-    top = PurePath(f).stem if isinstance(f, str | os.PathLike) else "archive"
+    top = "archive"
+    if isinstance(f, str | os.PathLike):
+        top, parent = PurePath(f).stem, PurePath(f).parent
+        if not os.path.isdir(parent):
+            raise RuntimeError(f"Parent directory {parent} does not exist.")
     with opened(f, "wb") as file:
         archive = zipfile.ZipFile(file, "w", zipfile.ZIP_STORED)
         try:

@@ -124,3 +124,13 @@ def test_gradcheck_is_a_function_and_the_path_of_a_module():
         assert issubclass(module.GradcheckError, RuntimeError)
         for name in ("grad_mode", "anomaly_mode"):
             assert getattr(package, name) is importlib.import_module(f"{root}.autograd.{name}")
+
+
+@pytest.mark.parametrize("name", ["tensor", "tangent"])
+def test_what_moves_and_its_tangent_are_tensors(name):
+    given = {"tensor": torch.ones(2), "tangent": torch.ones(2)} | {name: 3}
+    with (
+        torch.autograd.forward_ad.dual_level(),
+        pytest.raises(TypeError, match=rf"'{name}' .* must be Tensor, not int"),
+    ):
+        torch.autograd.forward_ad.make_dual(**given)

@@ -256,6 +256,8 @@ def test_containers_nested_too_deeply():
 def test_wrong_files(tmp_path):
     with pytest.raises(FileNotFoundError):
         torch.load(tmp_path / "none.pt")
+    with pytest.raises(RuntimeError, match=r"Parent directory .*nowhere does not exist"):
+        torch.save(1, tmp_path / "nowhere" / "t.pt")
     with pytest.raises(AttributeError, match=r"an object with read\(\), got a int"):
         torch.load(3)
     with pytest.raises(AttributeError, match=r"an object with write\(\), got a NoneType"):
@@ -317,6 +319,8 @@ def test_options_of_pytorchs_calls(tmp_path):
     torch.save(t, path, None, 4)
     for options in ({"mmap": True}, {"encoding": "latin1", "weights_only": False}):
         assert torch.load(path, "cpu", None, **options).tolist() == [1, 1]
+    with pytest.raises(TypeError, match=r"argument 'weight_only'\. Did you mean weights_only"):
+        torch.load(path, weight_only=False)
     with pytest.warns(UserWarning, match="pickle_load_args only works"):
         assert torch.load(path, encoding="latin1").tolist() == [1, 1]
     with pytest.raises(RuntimeError, match="explicit pickle_module"):
