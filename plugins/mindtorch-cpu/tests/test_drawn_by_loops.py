@@ -31,13 +31,32 @@ def test_numbers_are_pytorchs(count, limits):
     assert drawn(torch, count, limits) == drawn(pytorch, count, limits)
 
 
-@pytest.mark.parametrize("count", [16, 64, 240, 256, 272])
+@pytest.mark.parametrize("count", [16, 17, 31, 64, 100, 240, 255, 256, 272])
 def test_few_normal_numbers_are_pytorchs(count):
     pytorch = pytest.importorskip("torch")
 
     def few(lib):
         lib.manual_seed(5)
-        made = [lib.randn(count), lib.empty(2, count // 2).t().normal_(), lib.randn(count)]
+        made = [
+            lib.randn(count),
+            lib.empty(2, count // 2).t().normal_(),
+            lib.rand(count),
+            lib.randn(count),
+        ]
+        return [t.tolist() for t in made], lib.get_rng_state().tolist()
+
+    assert few(torch) == few(pytorch)
+
+
+@pytest.mark.parametrize("count", [1, 7, 100, 256, 257, 600, 1025, 2000])
+def test_few_others_are_pytorchs(count):
+    pytorch = pytest.importorskip("torch")
+
+    def few(lib):
+        lib.manual_seed(8)
+        made = [lib.randint(-3, high, (count,)) for high in (-2, 4, 1 << 20, 1 << 29)]
+        made += [lib.rand(count), lib.bernoulli(lib.rand(2, count).t())]
+        made += [lib.randint(0, 9, (count,), dtype=lib.uint8), lib.empty(count).random_(5, 50)]
         return [t.tolist() for t in made], lib.get_rng_state().tolist()
 
     assert few(torch) == few(pytorch)

@@ -181,7 +181,7 @@ def normal_(self: Any, mean: float = 0, std: float = 1, *, generator: Any = None
     elif data.size < BLOCK:
         data.reshape(-1)[:] = source.few_normals(data.size)
         return self
-    elif data.size <= _FEW and not data.size % BLOCK and self.raw_dtype is float32:
+    elif data.size <= _FEW and self.raw_dtype is float32:
         _fill_with_few(data.reshape(-1), source)
         return self
     if data.dtype.kind == "c":
@@ -198,13 +198,23 @@ _TILE: Final = 12 << 10  # numbers that a thread turns into normal ones at a tim
 
 
 def _fill_with_few(line: Any, source: TwisterSource) -> None:
-    """Fill whole blocks with standard normal numbers of float32."""
-    uniform = np.empty_like(line)
+    """Fill a block or more with standard normal numbers of float32; as `_fill_blocks`, at once."""
+    rest = line.size % BLOCK
+    whole = line.size - rest
+    uniform = np.empty(line.size + BLOCK if rest else whole, line.dtype)
     with source.lock:
         source.put_singles(uniform)
-    if not put_standard(uniform, line):
-        np.copyto(line, uniform)
-        quietly(blocks, line, 0, 1)
+    made = line
+    if rest:  # the last block is drawn again
+        uniform[whole : whole + BLOCK] = uniform[line.size :]
+        uniform = uniform[: whole + BLOCK]
+        made = np.empty_like(uniform)
+    if not put_standard(uniform, made):
+        np.copyto(made, uniform)
+        quietly(blocks, made, 0, 1)
+    if rest:
+        line[:whole] = made[:whole]
+        line[-BLOCK:] = made[whole:]
 
 
 def _fill_blocks(line: Any, mean: float, std: float, source: TwisterSource) -> None:
@@ -239,6 +249,11 @@ _DIGITS: Final = {"float16": 11, "bfloat16": 8, "float32": 24, "float64": 53}
 
 def _integers(source: TwisterSource, count: int, low: int, span: int, wide: bool) -> Any:
     """Integers from ``low`` on as int64, modulo 2**64."""
+    if not wide and count <= _FEW:
+        made = np.remainder(source.few_words(count), np.uint64(span)).view(np.int64)
+        if low:
+            made += low
+        return made
     if not wide:
         made = _remainders(source.words(count), np.uint32(span)).astype(np.int64)
         made += low
@@ -352,8 +367,12 @@ def bernoulli(self: Any, *, generator: Any = None) -> Any:
     def draw(source: TwisterSource, part: Any) -> Any:
         nonlocal at
         at += part.size
-        uniform = source.doubles(part.size) if double else source.singles(part.size)
-        return uniform < limits[at - part.size : at]
+        own = limits[at - part.size : at]
+        if part.dtype == np.float32:
+            source.put_singles(part)
+            np.less(part, own, part)
+            return None
+        return (source.doubles if double else source.singles)(part.size) < own
 
     fill(made, stream_of(generator), draw)
     return wrap(made, self.raw_dtype)

@@ -22,10 +22,17 @@ from ..workers import in_parts, share_out
 # Sizes up to which products with matrices of zeros were faster than gathering and adding.
 _DENSE = 512
 _CACHED: Final = 1 << 20  # bytes of images that are padded at a time
+_KEPT: Final = 1 << 14  # elements up to which a matrix is kept: it costs more than the product
 
 
 def _matrix(mode: str, size: int, count: int, align: bool, scale: float | None, d: Any) -> Any:
     """The weights (count, size) of old elements in new ones."""
+    known = _made if size * count <= _KEPT else _made.__wrapped__
+    return known(mode, size, count, align, scale, d)
+
+
+@functools.lru_cache(256)
+def _made(mode: str, size: int, count: int, align: bool, scale: float | None, d: Any) -> Any:
     like = wrap(np.zeros((), NUMPY_OF[d]), d)
     out = np.zeros((count, size), NUMPY_OF[d])
     rows = np.arange(count)
