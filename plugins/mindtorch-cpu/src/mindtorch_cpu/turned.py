@@ -54,7 +54,7 @@ def _turn(shape: tuple[int, ...], strides: tuple[int, ...], size: int) -> _Turn 
         return None
     *around, (width, _), (rows, step) = merged
     blocks, far = around.pop() if around else (1, 0)
-    if blocks * rows * width < _FEW or width < _NARROW:
+    if blocks * rows * width < _FEW or width < _NARROW or not step:  # NumPy repeats as fast
         return None
     return _Turn(tuple(around), blocks, far // size, rows, step // size, width)
 

@@ -14,6 +14,7 @@ import numpy as np
 from mindtorch_core.backend import batch_norm_rule, statistics_dtype, update_running
 
 from ..arrays import NUMPY_OF, WIDER, quietly, row_major, wrap
+from ..broadcasting import in_long_runs
 from ..compiled import FEWEST, computed_rows
 from ..large import LARGE
 from ..memory_pool import POOL
@@ -235,6 +236,13 @@ def _of_channels(x: Any, y: Any = None) -> Any:
     return np.add.reduce(each.reshape(x.shape[1:]), 1)[:, None]
 
 
+def _by_channel(ufunc: Any, x: Any, column: Any, out: Any) -> None:
+    """``ufunc`` of (N, C, S) and a number per channel; of single elements for many rows at a time."""
+    many = x.shape[2] == 1 and x.size >= LARGE
+    if not many or in_long_runs(ufunc, x.dtype, x, column, out=out) is None:
+        ufunc(x, column, out)
+
+
 # Rows shorter than this are added up across, not along.
 _SHORT = 32
 
@@ -261,12 +269,12 @@ def batch_norm(
         seen, y = part_in(x, at, d), room_in(out, at, d)
         if training:
             means[part] = _of_channels(seen) / count
-        np.subtract(seen, means[part], y)
+        _by_channel(np.subtract, seen, means[part], y)
         if training:
             factors[part] = 1 / np.sqrt(_of_channels(y, y) / count + d.type(eps))
-        np.multiply(y, factors[part] if w is None else factors[part] * w[part], y)
+        _by_channel(np.multiply, y, factors[part] if w is None else factors[part] * w[part], y)
         if b is not None:
-            np.add(y, b[part], y)
+            _by_channel(np.add, y, b[part], y)
         settle(out, at, y)
 
     over_blocks(work, x.shape[1], x.shape[0] * x.shape[2], LONG_BLOCK)
@@ -365,7 +373,7 @@ def batch_norm_backward(
         seen = part_in(x, at, d)
         if rounded:
             means[part] = _of_channels(seen) / count
-        np.subtract(seen, means[part], y)
+        _by_channel(np.subtract, seen, means[part], y)
         if rounded:
             factors[part] = 1 / np.sqrt(_of_channels(y, y) / count + d.type(eps))
         slopes[part] = _of_channels(gradient, y) * factors[part]
@@ -373,12 +381,12 @@ def batch_norm_backward(
             return
         factor = factors[part] if w is None else factors[part] * w[part]
         if train:
-            np.multiply(y, -slopes[part] * factors[part] / count, y)
+            _by_channel(np.multiply, y, -slopes[part] * factors[part] / count, y)
             np.add(y, gradient, y)
-            np.subtract(y, plain[part] / count, y)
-            np.multiply(y, factor, y)
+            _by_channel(np.subtract, y, plain[part] / count, y)
+            _by_channel(np.multiply, y, factor, y)
         else:
-            np.multiply(gradient, factor, y)
+            _by_channel(np.multiply, gradient, factor, y)
         settle(out, at, y)
 
     plainly = train and out is not None and not rounded and x.dtype == g.dtype == d

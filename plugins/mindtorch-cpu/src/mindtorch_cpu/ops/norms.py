@@ -27,6 +27,9 @@ __all__ = [
     "widened",
 ]
 
+# Elements of a run that costs more to go through than to begin.
+_RUN: Final = 128
+
 
 def is_served(*tensors: Any) -> bool:
     """Whether tensors are real, floating, row-major and not empty."""
@@ -61,21 +64,29 @@ def compute_dtype(t: Any) -> Any:
 
 
 def part_in(a: Any, part: Any, d: Any) -> Any:
-    """A block of elements in the dtype that is computed in."""
+    """A block of elements in the dtype that is computed in; a copy also of short runs, see `_in_runs`."""
     found = a[part]
-    return found if found.dtype == d else found.astype(d)
+    if found.dtype == d:
+        return found.copy() if _in_runs(found) else found
+    return found.astype(d)
+
+
+def _in_runs(block: Any) -> bool:
+    """Whether a block of (N, C, S) lies in runs so short that each pass over it costs several copies."""
+    return block.ndim == 3 and not block.flags.c_contiguous and block[0].size < _RUN
 
 
 def room_in(out: Any, part: Any, d: Any) -> Any:
-    """Where a block is computed: in the result itself, unless that is of half precision."""
+    """Where a block is computed: in the result itself, unless that is of half precision or in short runs."""
     found = out[part]
-    return found if found.dtype == d else np.empty(found.shape, d)
+    return np.empty(found.shape, d) if found.dtype != d or _in_runs(found) else found
 
 
 def settle(out: Any, part: Any, made: Any) -> None:
-    """Put a block that was computed in another dtype where it belongs."""
-    if out.dtype != made.dtype:
-        out[part] = made
+    """Put a block that was computed elsewhere where it belongs."""
+    there = out[part]
+    if there.dtype != made.dtype or there.strides != made.strides:
+        there[...] = made
 
 
 def deviation(x: Any, out: Any, eps: float) -> tuple[Any, Any]:

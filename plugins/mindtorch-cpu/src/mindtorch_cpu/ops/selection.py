@@ -33,6 +33,7 @@ from ..compiled import computed
 from ..large import LARGE, SOME, many
 from ..memory_pool import POOL
 from ..register import composition_of, kernel, register
+from ..turned import in_rows
 from ..zeros import ODD, bounded
 from .pointwise import large, recover, refuse
 
@@ -58,7 +59,7 @@ def where(condition: Any, self: Any, other: Any) -> Any:
 def _either(c: Any, a: Any, b: Any, d: dtype, *operands: Any) -> Any:
     """Elements of one or the other array, as operands lie that broadcast with each other."""
     if many(c) and (data := _chosen_at_once(c, a, b)) is not None:
-        return wrap(data, d)
+        return wrap(as_operands_lie(data, *operands), d)
     try:
         data = np.where(c, a, b)
     except ValueError as error:
@@ -98,13 +99,15 @@ _masked_fill_: Any = composition_of("masked_fill_")
 def _chosen_at_once(c: Any, *operands: Any) -> Any:
     """What a compiled kernel chooses, which does not guess conditions as NumPy's loop does; or None.
 
-    Operands are numbers, or lie as the conditions do, in row-major order.
+    Operands are numbers, or have the conditions' shape; others than row-major ones are turned by a loop.
     """
     shape = c.shape
-    arrays = [np.asarray(x) for x in operands]
-    for x in (c, *arrays):
-        if not x.flags.c_contiguous or (x.ndim and x.shape != shape):
-            return None
+    given = [np.asarray(x) for x in (c, *operands)]
+    if any(x.ndim and x.shape != shape for x in given):
+        return None
+    c, *arrays = map(in_rows, given)
+    if not all(x.flags.c_contiguous for x in (c, *arrays)):
+        return None
     d = arrays[0].dtype
     out = POOL.empty(shape, d)
     key = ("where", d.num, *(x.ndim > 0 for x in arrays))
