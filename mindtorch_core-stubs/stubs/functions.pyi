@@ -20,7 +20,9 @@ from . import results
 
 __all__: list[str] = [
     "_adaptive_avg_pool2d",
+    "_adaptive_avg_pool2d_backward",
     "_adaptive_avg_pool3d",
+    "_adaptive_avg_pool3d_backward",
     "_batch_norm_with_update",
     "_cdist_backward",
     "_cdist_forward",
@@ -787,8 +789,14 @@ __all__: list[str] = [
 def _adaptive_avg_pool2d(input: Tensor, output_size: _int | Sequence[_int]) -> Tensor:
     """`adaptive_avg_pool2d`, as PyTorch names the op behind it."""
 
+def _adaptive_avg_pool2d_backward(grad_output: Tensor, input: Tensor) -> Tensor:
+    """Gradient of `_adaptive_avg_pool2d`: shared out to what windows see."""
+
 def _adaptive_avg_pool3d(input: Tensor, output_size: _int | Sequence[_int]) -> Tensor:
     """`adaptive_avg_pool3d`, as PyTorch names the op behind it."""
+
+def _adaptive_avg_pool3d_backward(grad_output: Tensor, input: Tensor) -> Tensor:
+    """Gradient of `_adaptive_avg_pool3d`: shared out to what windows see."""
 
 def _batch_norm_with_update(
     input: Tensor,

@@ -229,7 +229,8 @@ HOMES: Final = (
     ("nn.adaptive_pooling",
      "aten nn torch: adaptive_avg_pool1d adaptive_avg_pool2d adaptive_avg_pool3d "
      "adaptive_max_pool1d adaptive_max_pool2d adaptive_max_pool3d; aten torch: "
-     "_adaptive_avg_pool2d _adaptive_avg_pool3d; nn: adaptive_max_pool1d_with_indices "
+     "_adaptive_avg_pool2d _adaptive_avg_pool2d_backward _adaptive_avg_pool3d "
+     "_adaptive_avg_pool3d_backward; nn: adaptive_max_pool1d_with_indices "
      "adaptive_max_pool2d_with_indices adaptive_max_pool3d_with_indices"),
     ("nn.attention",
      "aten nn: scaled_dot_product_attention; aten torch: _safe_softmax "

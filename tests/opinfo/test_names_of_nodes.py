@@ -36,8 +36,7 @@ UNLIKE = {
         nn_functional_linear_cross_entropy nn_functional_linear_cross_entropy_chunked
         nn_functional_linear_cross_entropy_chunked_none aminmax as_strided_scatter
         nn_functional_adaptive_avg_pool1d nn_functional_adaptive_avg_pool2d
-        nn_functional_adaptive_avg_pool3d nn_functional_adaptive_max_pool1d
-        nn_functional_adaptive_max_pool2d nn_functional_adaptive_max_pool3d nn_functional_avg_pool1d
+        nn_functional_adaptive_avg_pool3d nn_functional_avg_pool1d
         nn_functional_rms_norm nn_functional_pad_circular
         nn_functional_interpolate_area nn_functional_soft_margin_loss nn_functional_margin_ranking_loss
         nn_functional_multi_margin_loss nn_functional_multilabel_margin_loss

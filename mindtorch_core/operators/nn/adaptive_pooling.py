@@ -6,14 +6,16 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from ...dispatch.functions import fn, fn_nn
+from ...dispatch.opdef import TensorSpec
 from ...opdefs.define import op, public
 from ...opdefs.formats import in_format, put
 from ...opdefs.rules import format_of
 from ...tensors.tensor import Tensor
-from ...values.dtypes import FLOATING
+from ...values.dtypes import FLOATING, int64
+from ...values.memory_formats import contiguous_format
 from ...values.shapes import Shape, numel, show
 from ..elementwise.composed import widened
-from .pooling import flat_positions, largest_of, spatial_gather
+from .pooling import flat_positions, largest_of, spatial_gather, spatial_scatter
 from .windows import spread, windows_of
 
 __all__ = ["largest"]
@@ -88,17 +90,91 @@ def _mean_along(x: Any, dim: int, count: int) -> Any:
 def _average(n: int) -> Any:
     def pool(self: Tensor, output_size: Any) -> Any:
         sizes = _checked(n, self, output_size, f"adaptive_avg_pool{n}d")
-        x = widened(self)
         if all(count == 1 for count in sizes):
-            return put(x.mean(list(range(-n, 0)), True).to(self._dtype), format_of(self))
+            made = widened(self).mean(list(range(-n, 0)), True)
+            return put(made.to(self._dtype), format_of(self))
         kernel = _alike(self._shape, sizes)
         if kernel is not None and numel(kernel) <= _FEW_ADDED:
             return getattr(fn_nn, f"avg_pool{n}d")(self, kernel, kernel)
-        for i, count in enumerate(sizes):
-            x = _mean_along(x, len(self._shape) - n + i, count)
-        return x.clone() if x is self else x.to(self._dtype)
+        if n == 1:
+            return fn._adaptive_avg_pool2d(self.unsqueeze(-2), (1, *sizes)).squeeze(-2)
+        return getattr(fn, f"_adaptive_avg_pool{n}d")(self, sizes)
 
     return pool
+
+
+def _means(n: int) -> Any:
+    """Means along one dimension after the other."""
+
+    def pool(self: Tensor, output_size: Any) -> Any:
+        x = widened(self)
+        sizes = _checked(n, self, output_size, f"adaptive_avg_pool{n}d")
+        for i, count in enumerate(sizes):
+            x = _mean_along(x, len(self._shape) - n + i, count)
+        return _own(x, self)
+
+    return pool
+
+
+def _own(made: Any, given: Tensor) -> Any:
+    """A row-major tensor of the dtype of another one, whose memory it does not share."""
+    lies = contiguous_format
+    if made is given:
+        return made.clone(memory_format=lies)
+    return made.to(given._dtype).contiguous(memory_format=lies)
+
+
+def _shared_spec(n: int) -> Any:
+    name = f"adaptive_avg_pool{n}d_backward"
+
+    def rule(grad_output: Tensor, self: Tensor) -> TensorSpec:
+        shape, given = self._shape, grad_output._shape
+        rank = len(shape)
+        if rank not in (n + 1, n + 2):
+            raise RuntimeError(
+                f"{name}: Expected {n + 1}D or {n + 2}D tensor, but got {show(shape)}"
+            )
+        if len(given) != rank:
+            raise RuntimeError(
+                f"{name}: Expected dimensions {rank} for `grad_output` but got dimensions {len(given)}"
+            )
+        if given[:-n] != shape[:-n]:
+            raise RuntimeError(
+                f"{name}: the gradient's batch and channels must be the input's, but got shapes "
+                f"{show(given)} and {show(shape)}"
+            )
+        return TensorSpec(shape, grad_output._dtype)
+
+    return rule
+
+
+def _shared_along(g: Any, dim: int, size: int) -> Any:
+    """Gradients of means along one dimension, shared out to the elements."""
+    count = g._shape[dim]
+    if size == count:
+        return g
+    start, length = _bounds(size, count, g._device)
+    column = (-1, *(1,) * (len(g._shape) - 1 - dim))
+    g = g / length.view(column)
+    none = g.new_zeros((*g._shape[:dim], size, *g._shape[dim + 1 :]))
+    total: Any = 0
+    for k in reversed(range(_widest(size, count))):
+        part = g.masked_fill((length <= k).view(column), 0)
+        total = total + none.index_add(dim, (start + k).clamp(max=size - 1), part)
+    return none if isinstance(total, int) else total
+
+
+def _shared(n: int) -> Any:
+    rule = _shared_spec(n)
+
+    def share(grad_output: Any, self: Tensor) -> Any:
+        rule(grad_output, self)
+        rank, g = len(self._shape), widened(grad_output)
+        for dim in reversed(range(rank - n, rank)):
+            g = _shared_along(g, dim, self._shape[dim])
+        return _own(g, grad_output)
+
+    return share
 
 
 def _positions(windows: list[Any], sizes: Shape) -> Any:
@@ -149,6 +225,9 @@ def _largest_alike(self: Tensor, count: Shape, kernel: Shape) -> tuple[Tensor, T
 def _max(n: int) -> Any:
     def pool(self: Tensor, output_size: Any) -> Any:
         sizes = _checked(n, self, output_size, f"adaptive_max_pool{n}d")
+        if n == 1:
+            found = fn.adaptive_max_pool2d(self.unsqueeze(-2), (1, *sizes))
+            return tuple(t.squeeze(-2) for t in found)
         kernel = _alike(self._shape, sizes)
         if kernel is not None and numel(kernel) <= _FEW:
             x = self if n == 2 else self.contiguous()  # as results are of volumes
@@ -167,30 +246,62 @@ def _max(n: int) -> Any:
     return pool
 
 
+def _spec(n: int, name: str, *others: Any) -> Any:
+    """The rule of an op: the shape asked for, in the dtype of the input and others."""
+
+    def rule(self: Tensor, output_size: Any) -> Any:
+        shape = (*self._shape[: len(self._shape) - n], *_checked(n, self, output_size, name))
+        made = tuple(TensorSpec(shape, d) for d in (self._dtype, *others))
+        return made if others else made[0]
+
+    return rule
+
+
 def _adaptive(n: int) -> None:
     """Define adaptive pooling over ``n`` spatial dimensions."""
     average, maximum = f"adaptive_avg_pool{n}d", f"adaptive_max_pool{n}d"
-    average_of = in_format(_average(n)) if n == 2 else _average(n)
+    lying = in_format if n == 2 else lambda made: made
     op(
         f"{average}(Tensor self, SymInt[{n}] output_size) -> Tensor",
         doc="Means of windows that divide the input into ``output_size`` parts.",
-        decomposition=average_of,
+        decomposition=lying(_average(n)),
         out=n > 1,
         namespaces=("torch", "nn") if n == 1 else ("torch",),
     )
+    own: dict[str, Any] = {} if n == 1 else {
+        "rule": lying(_spec(n, maximum, int64)),
+        "grad": {"self": lambda g, self_shape, result1: spatial_scatter(g, result1, self_shape, n)},
+        "output_differentiability": (True, False),
+    }  # fmt: skip
     op(
         f"{maximum}(Tensor self, int[{n}] output_size) -> (Tensor, Tensor)",
         doc="Largest elements of windows that divide the input into ``output_size`` parts, and "
         "where they are in the spatial dimensions as one row.",
-        decomposition=in_format(_max(n)) if n == 2 else _max(n),
+        decomposition=lying(_max(n)),
         out=n > 1,
         namespaces=("torch",),
+        **own,
     )
     if n > 1:
         op(
             f"_{average}(Tensor self, SymInt[{n}] output_size) -> Tensor",
             doc=f"`{average}`, as PyTorch names the op behind it.",
-            decomposition=average_of,
+            rule=lying(_spec(n, average)),
+            grad={"self": lambda g, self: getattr(fn, f"_{average}_backward")(g, self)},
+            decomposition=lying(_means(n)),
+            namespaces=("torch",),
+        )
+        op(
+            f"_{average}_backward(Tensor grad_output, Tensor self) -> Tensor",
+            doc=f"Gradient of `_{average}`: shared out to what windows see.",
+            rule=_shared_spec(n),
+            grad={
+                "grad_output": lambda g, grad_output_shape: getattr(fn, f"_{average}")(
+                    g, grad_output_shape[-n:]
+                ),
+                "self": lambda self: fn.zeros_like(self),
+            },
+            decomposition=_shared(n),
             namespaces=("torch",),
         )
 

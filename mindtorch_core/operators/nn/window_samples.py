@@ -91,6 +91,7 @@ def _plane_pools(n: int) -> dict[str, tuple[Sample, ...]]:
     drawn = t(*_INPUT[n][:2], n, low=0.0, high=0.875)
     return {
         f"_adaptive_avg_pool{n}d": (s("two", x, two),),
+        f"_adaptive_avg_pool{n}d_backward": (s("half", t(*_HALF[n]), x),),
         f"fractional_max_pool{n}d": (s("two", x, two, two, drawn),),
     }
 

@@ -22,11 +22,12 @@ assert not missing, missing
 """
 FIRST = {
     "accumulation": "nn.functional.embedding", "activation_slopes": "nn.functional.mish", "activations": "nn.functional.elu",
+    "adaptive_pooling": "nn.functional.adaptive_max_pool2d",
     "attention": "nn.functional.scaled_dot_product_attention",
     "combined": "addcdiv", "convolution": "conv2d", "copying": "clone", "counting": "bincount",
-    "elementwise": "acosh", "fft": "fft.fft", "functions": "abs",
+    "determinants": "det", "elementwise": "acosh", "fft": "fft.fft", "functions": "abs",
     "gates": "nn.functional.glu",
-    "group_norm": "nn.functional.group_norm", "indexing": "gather", "lapack": "linalg.qr",
+    "grid_sampling": "nn.functional.grid_sample", "group_norm": "nn.functional.group_norm", "indexing": "gather", "lapack": "linalg.qr",
     "linalg": "mm", "joining": "cat", "log_odds": "logit", "looking": "index_copy", "nn": "nn.functional.nll_loss",
     "normalization": "nn.functional.layer_norm", "order": "sort", "arithmetic": "atan2",
     "pair_distances": "cdist", "pooling": "nn.functional.avg_pool2d",
@@ -36,7 +37,7 @@ FIRST = {
     "resampling": "nn.functional.interpolate", "rms_norm": "nn.functional.rms_norm", "sampling": "binomial", "scans": "cumsum",
     "scattering": "masked_scatter", "selection": "where", "slopes": "sigmoid",
     "softmax": "softmax", "special": "lgamma",
-    "steps": "_fused_adam_", "views": "select",
+    "steps": "_fused_adam_", "uniqueness": "isin", "views": "select",
 }  # fmt: skip
 
 

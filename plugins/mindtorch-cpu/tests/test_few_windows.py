@@ -85,7 +85,34 @@ def test_layouts(both):
             assert here == there
 
 
+def adaptive(kind, x, size):
+    """What pooling to a shape gives, and its gradient by numbers of all sizes and signs."""
+    x = x.clone(memory_format=torch.preserve_format).requires_grad_()
+    found = getattr(F, f"adaptive_{kind}_pool{len(size)}d")(x, size)
+    weights = torch.arange(found.numel()).to(found.dtype).sin().reshape(found.shape)
+    (weights * found).sum().backward()
+    return found.detach(), x.grad
+
+
+@pytest.mark.parametrize("kind", ["avg", "max"])
+@pytest.mark.parametrize("n", [1, 2, 3])
+def test_windows_of_unlike_sizes(both, n, kind):
+    for size in ((3, 4, 4), (2, 7, 5), (4, 1, 5), (1, 5, 2), (9, 8, 11)):
+        here, there = both(lambda size=size[:n]: adaptive(kind, planes(n), size))
+        assert here == there, size
+
+
+@pytest.mark.parametrize("kind", ["avg", "max"])
+@pytest.mark.parametrize("dtype", ["float64", "float16", "bfloat16"])
+def test_windows_of_unlike_sizes_in_other_dtypes(both, dtype, kind):
+    x = planes(2, dtype)
+    for given in (x, x.mT, x.to(memory_format=torch.channels_last), x[:0], x[0]):
+        here, there = both(lambda given=given: adaptive(kind, given, (3, 4)))
+        assert here == there
+
+
 def test_loops_serve_them(both):
     both(lambda: (F.max_pool2d(planes(2), 2), F.avg_pool2d(planes(2), 2)))
+    both(lambda: adaptive("avg", planes(2), (3, 3)))
     made = {kernel.program.name for kernel in KERNELS.kernels() if type(kernel.program) is Walk}
-    assert made >= {"largest_of_windows", "means_of_windows"}
+    assert made >= {"largest_of_windows", "means_of_windows", "means_along"}

@@ -27,7 +27,14 @@ from .running import codes_of, running, totals
 from .shuffling import exchanged, exchanges
 from .summing import added_rows, row_sums
 from .turning import mirrored_rows, mirroring, turned_matrices, turning
-from .windows import averaged, largest_of_windows, means_of_windows, placed
+from .windows import (
+    averaged,
+    averaged_along,
+    largest_of_windows,
+    means_along,
+    means_of_windows,
+    placed,
+)
 
 __all__ = ["WALKS", "Walk", "WalkKernel", "text_of_walk", "wrong_walk"]
 
@@ -231,6 +238,7 @@ WALKS: Final[dict[str, _Row]] = {
     "by_digits": _Row(by_digits, in_order, ("i8",), 6),
     "largest_of_windows": _Row(largest_of_windows, placed, _NUMBERS, 3),
     "means_of_windows": _Row(means_of_windows, averaged, ("f4", "f8"), 3),
+    "means_along": _Row(means_along, averaged_along, ("f4", "f8"), 6),
     "exchanged": _Row(exchanged, exchanges, ("i8",), 6),
     "turning": _Row(turning, turned_matrices, ("i8", "i4", "i2", "i1"), 12),
     "mirroring": _Row(mirroring, mirrored_rows, ("i8", "i4", "i2", "i1"), 12),

@@ -14,7 +14,15 @@ import numpy as np
 
 from .code_of_walks import TYPES, Code
 
-__all__ = ["DIMS", "averaged", "largest_of_windows", "means_of_windows", "placed"]
+__all__ = [
+    "DIMS",
+    "averaged",
+    "averaged_along",
+    "largest_of_windows",
+    "means_along",
+    "means_of_windows",
+    "placed",
+]
 
 # Of windows: inputs of fewer dimensions have others of size 1.
 DIMS: Final = 3
@@ -142,6 +150,45 @@ def means_of_windows(code: str) -> str:
     return windows.over(window)
 
 
+def means_along(code: str) -> str:
+    """The text of a loop that adds up windows along one dimension of three, beginning with 0, and divides.
+
+    ``WINDOWS`` holds for each where it begins, how far it goes, and by what its sum is divided.
+    """
+    w, kind = Code(("OUT", "GIVEN", "WINDOWS", "outer", "count", "size", "inner")), TYPES[code]
+
+    def window(o: str, i: str) -> None:
+        start, length, whole = (
+            w.load("i64", "%WINDOWS", w.sum(w.times(i, "3"), str(j))) for j in range(3)
+        )
+        to = w.times(w.sum(w.times(o, "%count"), i), "%inner")
+        first = w.times(w.sum(w.times(o, "%size"), start), "%inner")
+        w.loop("%inner", lambda r: w.store(kind, "0.0", "%OUT", w.sum(to, r)))
+
+        def add(k: str) -> None:
+            base = w.sum(first, w.times(k, "%inner"))
+
+            def each(r: str) -> None:
+                at, more = w.sum(to, r), w.load(kind, "%GIVEN", w.sum(base, r))
+                total = w.set(f"fadd {kind} {w.load(kind, '%OUT', at)}, {more}")
+                w.store(kind, total, "%OUT", at)
+
+            w.loop("%inner", each)
+
+        w.loop(length, add)
+        by = w.set(f"sitofp i64 {whole} to {kind}")
+
+        def divide(r: str) -> None:
+            at = w.sum(to, r)
+            mean = w.set(f"fdiv {kind} {w.load(kind, '%OUT', at)}, {by}")
+            w.store(kind, mean, "%OUT", at)
+
+        w.loop("%inner", divide)
+
+    w.loop("%outer", lambda o: w.loop("%count", lambda i: window(o, i)))
+    return w.text()
+
+
 # ---- what they are checked against --------------------------------------------------------------
 
 
@@ -190,3 +237,18 @@ def averaged(d: Any, random: Any) -> Any:
         wanted.append(sums / d.type(math.prod(range(2, 2 + DIMS))))
     out = np.zeros(len(wanted), d)
     return (out, given, windows, 2), out, np.array(wanted, d)
+
+
+def averaged_along(d: Any, random: Any) -> Any:
+    """A case of means along a dimension."""
+    outer, size, inner = 3, 9, int(random.choice([1, 5, 40]))
+    given = random.normal(0, 9, (outer, size, inner)).astype(d)
+    given[0], given[1, 3] = -0.0, np.nan
+    windows = np.array([(0, 3, 3), (2, 4, 4), (7, 2, 1), (4, 1, 7)], np.int64)
+    wanted = np.zeros((outer, len(windows), inner), d)
+    for i, (start, length, whole) in enumerate(windows):
+        for k in range(start, start + length):
+            wanted[:, i] += given[:, k]
+        wanted[:, i] /= d.type(whole)
+    out = np.empty_like(wanted)
+    return (out, given, windows, outer, len(windows), size, inner), out, wanted

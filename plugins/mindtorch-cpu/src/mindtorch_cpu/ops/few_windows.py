@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
+from collections.abc import Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -11,8 +12,9 @@ import numpy as np
 from mindtorch_core.backend import Averaging, Shape, divisors
 
 from ..compiled import walk
+from ..workers import in_parts
 
-__all__ = ["largest_of_few", "means_of_few"]
+__all__ = ["largest_in_parts", "largest_of_few", "means_of_few"]
 
 # Elements of all windows up to which it pays: NumPy compares in more passes than it adds up in.
 _FEW_COMPARED: Final = 1 << 16
@@ -43,6 +45,30 @@ def largest_of_few(
     out, places = np.empty(shape, a.dtype), np.empty(shape, _PLACE)
     loop(out, places, np.ascontiguousarray(a), table, math.prod(shape[: a.ndim - n]))
     return out, places
+
+
+def largest_in_parts(a: Any, parts: Sequence[Any], sizes: Shape) -> tuple[Any, Any] | None:
+    """The same of windows that differ in size, however many there are.
+
+    Args:
+        a: the planes, whose dimensions are the last ones.
+        parts: by dimension for each window where it begins, how many elements it has, and a number.
+        sizes: of a plane.
+    """
+    loop = walk("largest_of_windows", a.dtype, a.size, 1) if a.size else None
+    if loop is None:
+        return None
+    count = tuple(len(own) for own in parts)
+    table = _table(count, sizes, (1,) * len(count), (1,), np.concatenate(parts))
+    planes = np.ascontiguousarray(a).reshape(-1, math.prod(sizes))
+    out, places = (np.empty((len(planes), *count), d) for d in (a.dtype, _PLACE))
+
+    def work(low: int, high: int) -> None:
+        loop(out[low:high], places[low:high], planes[low:high], table, high - low)
+
+    in_parts(work, len(planes), max(1, _FEW_ADDED // planes.shape[1]))
+    shape = (*a.shape[: a.ndim - len(count)], *count)
+    return out.reshape(shape), places.reshape(shape)
 
 
 def means_of_few(a: Any, at: Averaging) -> Any:

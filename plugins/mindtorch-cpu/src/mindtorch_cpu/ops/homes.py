@@ -14,6 +14,9 @@ HOMES: Final = (
      "elu elu_ gelu gelu_ hardshrink hardsigmoid hardsigmoid_ hardswish hardswish_ hardtanh "
      "hardtanh_ leaky_relu leaky_relu_ log_sigmoid mish mish_ silu silu_ softplus softshrink "
      "threshold threshold_"),
+    ("adaptive_pooling",
+     "_adaptive_avg_pool2d _adaptive_avg_pool2d_backward _adaptive_avg_pool3d "
+     "_adaptive_avg_pool3d_backward adaptive_max_pool2d adaptive_max_pool3d"),
     ("arithmetic",
      "_conj_physical add add_ atan2 atan2_ bitwise_and bitwise_and_ bitwise_or bitwise_or_ "
      "bitwise_xor bitwise_xor_ div div_ eq eq_ floor_divide floor_divide_ fmod fmod_ ge ge_ gt gt_ "
