@@ -294,10 +294,10 @@ def _isin(
     elements: Any, test_elements: Any, *, assume_unique: bool = False, invert: bool = False
 ) -> Tensor:
     flat = test_elements if len(test_elements._shape) == 1 else test_elements.reshape(-1)
-    wanted, common = elements, elements._dtype
+    wanted, common = elements.contiguous(), elements._dtype
     if common is not flat._dtype:
         common = result_type(elements, test_elements)
-        flat, wanted = flat.to(common), elements.to(common)
+        flat, wanted = flat.to(common), wanted.to(common)
     count = flat._shape[0]
     if not count:
         found = fn.zeros_like(wanted, dtype=rules.truth(common))
@@ -307,7 +307,7 @@ def _isin(
         found = (wanted.unsqueeze(-1) == flat).any(-1)
     else:
         ordered = fn.sort(flat)[0]
-        at = fn.searchsorted(ordered, wanted.contiguous()).clamp(max=count - 1)
+        at = fn.searchsorted(ordered, wanted).clamp(max=count - 1)
         found = ordered.take(at) == wanted
     return found.logical_not() if invert else found
 

@@ -31,6 +31,7 @@ HOMES: Final = (
     ("convolution", "_convolution_weight convolution"),
     ("copying", "_to_dtype clone copy_ fill_.Scalar zero_"),
     ("counting", "_lexicographic_order bincount histc searchsorted.Scalar searchsorted.Tensor"),
+    ("determinants", "_linalg_det _linalg_slogdet"),
     ("elementwise",
      "acosh acosh_ asinh asinh_ atanh atanh_ bitwise_left_shift bitwise_left_shift_ "
      "bitwise_right_shift bitwise_right_shift_ complex copysign deg2rad deg2rad_ exp2 exp2_ fmax "
@@ -116,7 +117,8 @@ HOMES: Final = (
     ("steps",
      "_fused_adagrad_ _fused_adagrad_.tensor_lr _fused_adam_ _fused_adam_.tensor_lr _fused_adamw_ "
      "_fused_adamw_.tensor_lr _fused_sgd_ _fused_sgd_.tensor_lr"),
+    ("uniqueness", "_unique2 isin.Tensor_Tensor mode unique_consecutive"),
     ("views",
-     "expand permute reshape select slice split split_with_sizes squeeze squeeze.dim t transpose "
-     "unbind unsqueeze view"),
+     "diagonal expand permute reshape select slice split split_with_sizes squeeze squeeze.dim t "
+     "transpose unbind unsqueeze view"),
 )  # fmt: skip

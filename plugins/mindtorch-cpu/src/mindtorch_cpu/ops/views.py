@@ -164,6 +164,19 @@ def permute(self: Any, dims: Any) -> Any:
     return general("permute", self, dims)
 
 
+@kernel("diagonal")
+def diagonal(self: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
+    """A diagonal, as the last dimension."""
+    try:
+        data = self.raw_data.diagonal(offset, dim1, dim2)
+        if data.size:  # NumPy forgets where arrays of nothing lie
+            data.flags.writeable = self.raw_data.flags.writeable
+            return view_around(self, data, data.shape, KEYS)
+    except (ValueError, TypeError):
+        pass
+    return general("diagonal", self, offset, dim1, dim2)
+
+
 @kernel("select")
 def select(self: Any, dim: int, index: int) -> Any:
     """One slice along a dimension."""
