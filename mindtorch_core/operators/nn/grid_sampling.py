@@ -126,7 +126,8 @@ def _blended(flat: Any, near: list[Any], weights: list[Any] | None, sizes: Shape
 
     def taken(first: int, many: int) -> Any:
         part = index.narrow(1, first, many)
-        rows = part.reshape(batch, 1, -1).expand(batch, channels, math.prod(part._shape[1:]))
+        spots = math.prod(part._shape[1:])
+        rows = part.reshape(batch, 1, spots).expand(batch, channels, spots)
         found = padded.gather(2, rows).reshape(batch, channels, many, *out)
         return found if weight is None else found * weight.narrow(1, first, many).unsqueeze(1)
 

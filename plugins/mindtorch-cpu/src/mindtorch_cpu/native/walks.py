@@ -24,6 +24,7 @@ from .program import DTYPES
 from .radix import by_digits, in_order
 from .ranks import first_by_rank, ranked
 from .running import codes_of, running, totals
+from .sampling import sampled, sampled_images
 from .shuffling import exchanged, exchanges
 from .summing import added_rows, row_sums
 from .turning import mirrored_rows, mirroring, turned_matrices, turning
@@ -239,6 +240,7 @@ WALKS: Final[dict[str, _Row]] = {
     "largest_of_windows": _Row(largest_of_windows, placed, _NUMBERS, 3),
     "means_of_windows": _Row(means_of_windows, averaged, ("f4", "f8"), 3),
     "means_along": _Row(means_along, averaged_along, ("f4", "f8"), 6),
+    "sampled": _Row(sampled, sampled_images, ("f4", "f8"), 6),
     "exchanged": _Row(exchanged, exchanges, ("i8",), 6),
     "turning": _Row(turning, turned_matrices, ("i8", "i4", "i2", "i1"), 12),
     "mirroring": _Row(mirroring, mirrored_rows, ("i8", "i4", "i2", "i1"), 12),

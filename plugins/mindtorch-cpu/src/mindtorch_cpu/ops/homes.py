@@ -45,6 +45,7 @@ HOMES: Final = (
      "relu_ round round_ rsqrt rsqrt_ sigmoid sigmoid_ sign sign_ sin sin_ sinh sinh_ sqrt sqrt_ "
      "tan tan_ tanh tanh_ threshold_backward trunc trunc_"),
     ("gates", "_prelu_kernel _prelu_kernel_backward glu glu_backward"),
+    ("grid_sampling", "grid_sampler grid_sampler_2d"),
     ("group_norm", "native_group_norm native_group_norm_backward"),
     ("indexing",
      "_index_positions _index_put_positions_ _one_hot_of embedding gather index_add index_add_ "
