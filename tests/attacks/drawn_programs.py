@@ -46,7 +46,7 @@ SMOOTH = """
 {n} = {x}.clamp(-3, 3).exp() | {n} = {x}.tanh() | {n} = {x}.sigmoid() | {n} = {x} * 0.3 | {n} = {x} / 3
 {n} = {x}.softmax(-1) | {n} = {x} - {x}.mean(-1, keepdim=True) | {n} = ({x} * {x} + 1).sqrt()
 {n} = {x} * {y}.tanh() | {n} = {x} / ({y} * {y} + 1) | {n} = F.gelu({x}) | {n} = {x}.logsumexp(-1)
-{n} = F.layer_norm({x}, {x}.shape[-1:]) | {n} = F.softplus({x}) | {n} = {x}.sin() + {y}.cos()
+{n} = F.layer_norm({x}, {x}.shape[-1:], eps=0.1) | {n} = F.softplus({x}) | {n} = {x}.sin() + {y}.cos()
 {n} = torch.matmul({x}, {x}.mT).tanh() | {n} = F.silu({x}) | {n} = {x}.log_softmax(-1) | {n} = {x}.erf()
 {n} = {x}.var(-1) | {n} = torch.linalg.vector_norm({x}, dim=-1) | {n} = F.mse_loss({x}, {y})
 {n} = torch.atan2({x}, {y} * {y} + 1) | {n} = torch.expm1({x}.clamp(-2, 2)) | {n} = {x}.cumsum(0).tanh()
