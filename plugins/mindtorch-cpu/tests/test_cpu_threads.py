@@ -1,5 +1,9 @@
 """Large ops whose parts are shared out: NumPy's results, the same with any number of threads, and errors."""
 
+import os
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -114,3 +118,29 @@ def test_a_position_out_of_range_is_refused_in_whichever_part_it_is(row, threads
             t(X).gather(1, t(at))
     with pytest.raises(IndexError, match=f"index {ROWS} is out of bounds for dimension 0"):
         t(X).index_select(0, t(np.append(ROW, ROWS)))
+
+
+SPY = """
+import os, sys
+
+class Spy:
+    def find_spec(self, name, path=None, target=None):
+        if name == "numpy":
+            print(os.environ.get("OPENBLAS_THREAD_TIMEOUT"))
+
+sys.meta_path.insert(0, Spy())
+import mindtorch_core as torch
+torch.ones(2)
+print(os.environ.get("OPENBLAS_THREAD_TIMEOUT"))
+"""
+
+
+@pytest.mark.parametrize(
+    ("before", "found"), [({}, "19\nNone"), ({"OPENBLAS_THREAD_TIMEOUT": "7"}, "7\n7")]
+)
+def test_threads_of_openblas_do_not_spin_for_long(before, found):
+    env = {k: v for k, v in os.environ.items() if k != "OPENBLAS_THREAD_TIMEOUT"}
+    env |= {"PYTHONPATH": os.pathsep.join(filter(None, sys.path)), **before}
+    run = [sys.executable, "-c", SPY]
+    done = subprocess.run(run, env=env, capture_output=True, text=True, timeout=100, check=True)
+    assert done.stdout.split() == found.split(), done.stderr
