@@ -460,4 +460,4 @@ def _around() -> set[str]:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_names_in("torch"), *_around()})
+    return sorted({*globals(), *__all__, *_names_in("torch"), *_around()})

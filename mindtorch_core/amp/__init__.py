@@ -57,5 +57,9 @@ def _late(name: str) -> Any:
     raise missing(__name__, name, lambda: __all__)
 
 
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
+
+
 if not TYPE_CHECKING:  # for type checkers a misspelt name would be there too
     __getattr__ = _late

@@ -268,5 +268,9 @@ def _late(name: str) -> Any:
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
+
+
 if not TYPE_CHECKING:  # for type checkers a misspelt name would be there too
     __getattr__ = _late

@@ -25,3 +25,7 @@ def __getattr__(name: str) -> Any:
     found = getattr(module_at(f"mindtorch_core.optim.{_MODULES[name]}"), name)
     globals()[name] = found
     return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

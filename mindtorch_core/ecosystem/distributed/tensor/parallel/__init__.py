@@ -31,3 +31,7 @@ def __getattr__(name: str) -> Any:
         found = getattr(module_at("mindtorch_core.nn.parallel.tensor_parallel"), name)
     globals()[name] = found
     return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
