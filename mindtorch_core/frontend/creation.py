@@ -244,7 +244,7 @@ def _shape_of(data: Any) -> Shape:
         out.append(len(data))
         if not out[-1]:
             break
-        data = data[0]
+        data = _at(data, 0)
     if out and isinstance(data, str | bytes):
         raise ValueError(f"too many dimensions '{type(data).__name__}'")
     if isinstance(data, Tensor):  # an element, whatever its rank, unless elements before are lists
@@ -264,6 +264,22 @@ def _is_sequence(data: Any) -> bool:
     if isinstance(data, Tensor | str | bytes | dict) or hasattr(data, "__array_interface__"):
         return False
     return hasattr(data, "__getitem__") and hasattr(data, "__len__")
+
+
+def _at(data: Any, position: int) -> Any:
+    """An element of a sequence.
+
+    Raises:
+        ValueError: if it is none that is read by position, as a table of pandas.
+    """
+    try:
+        return data[position]
+    except Exception as error:  # noqa: BLE001  (of any class)
+        kind = type(data).__name__
+        raise ValueError(
+            f"could not determine the shape of object type '{kind}': it has no element at position "
+            f"{position} ({type(error).__name__}). Make an array of it first, as with to_numpy()"
+        ) from None
 
 
 class _Elements:
@@ -311,6 +327,8 @@ class _Elements:
             raise ValueError(
                 f"expected sequence of length {shape[level]} at dim {level} (got {len(data)})"
             )
+        if not isinstance(data, list | tuple | range):  # iteration may give other types of numbers
+            data = [_at(data, i) for i in range(len(data))]
         for element in data:
             self.add(element, shape, level + 1)
 

@@ -153,3 +153,36 @@ def test_numpys_numbers_become_elements_if_they_fit(dtype, s):
 def test_places_among_booleans(s):
     for code in ("torch.searchsorted(t.flip(0), s)", "torch.bucketize(s, t.flip(0))"):
         check(code, "bool", s)
+
+
+class Column:
+    """As a column of pandas: iteration gives Python's numbers, a position NumPy's, by the row's label."""
+
+    def __init__(self, labels):
+        self.labels = labels
+
+    def __len__(self):
+        return len(self.labels)
+
+    def __iter__(self):
+        return iter([0.1] * len(self.labels))
+
+    def __getitem__(self, label):
+        return {k: np.float64(0.1) for k in self.labels}[label]
+
+
+@pytest.mark.parametrize("data", [Column([0, 1]), [Column([0, 1])], (Column([0]), [2])])
+def test_a_column_has_the_dtype_of_its_elements(data):
+    ours, theirs = torch.tensor(data), pt.tensor(data)
+    assert ours.dtype is torch.float64
+    assert theirs.dtype is pt.float64
+    assert ours.tolist() == theirs.tolist()
+
+
+@pytest.mark.parametrize("data", [Column([1, 2]), Column("ab"), [Column("ab")]])
+def test_what_has_no_first_element_is_refused(data):
+    for lib in (torch, pt):
+        with pytest.raises(
+            ValueError, match="could not determine the shape of object type 'Column'"
+        ):
+            lib.tensor(data)
