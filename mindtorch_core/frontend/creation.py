@@ -327,7 +327,8 @@ class _Elements:
             raise ValueError(
                 f"expected sequence of length {shape[level]} at dim {level} (got {len(data)})"
             )
-        if not isinstance(data, list | tuple | range):  # iteration may give other types of numbers
+        if type(data) is not list and not isinstance(data, list | tuple | range):
+            # Iteration may give numbers of other types.
             data = [_at(data, i) for i in range(len(data))]
         for element in data:
             self.add(element, shape, level + 1)
