@@ -13,7 +13,7 @@ import numpy as np
 from .code_of_walks import TYPES, Code
 from .compiler import vector_bytes, vector_registers
 
-__all__ = ["first_extremes", "placed_extremes"]
+__all__ = ["first_extremes", "placed_extremes", "running_extremes", "running_extremes_of"]
 
 # Comparisons of what comes with what was found before: of floats also true where one is NaN.
 _FURTHER: Final = {"most": ("ugt", "sgt"), "least": ("ult", "slt")}
@@ -131,5 +131,78 @@ def placed_extremes(how: str) -> Callable[[Any, Any], Any]:
         values = np.take_along_axis(seen, wanted[:, None], 1)
         both = np.frombuffer(values.tobytes() + wanted.tobytes(), np.uint8)
         return arguments, memory, both
+
+    return make
+
+
+# ---- running ones -------------------------------------------------------------------------------
+
+
+def running_extremes(name: str) -> Callable[[str], str]:
+    """What makes the text of a loop over blocks of rows: extremes so far, and the last row that has them.
+
+    NaN is further than all, and stays.
+    """
+    order = {"most": "ge", "least": "le"}[name]
+
+    def write(code: str) -> str:
+        w, kind = Code(("OUT", "PLACES", "GIVEN", "blocks", "rows", "width")), TYPES[code]
+        floats = code[0] == "f"
+
+        def step(at: str, row: str) -> None:
+            last = w.set(f"sub i64 {at}, %width")
+            before, x = w.load(kind, "%OUT", last), w.load(kind, "%GIVEN", at)
+            taken = w.set(f"{'fcmp o' if floats else 'icmp s'}{order} {kind} {x}, {before}")
+            stays = w.set(f"xor i1 {taken}, true")
+            if floats:
+                taken = w.set(f"or i1 {taken}, {w.set(f'fcmp uno {kind} {x}, {x}')}")
+                none = w.set(f"fcmp uno {kind} {before}, {before}")
+                stays = w.set(f"or i1 {none}, {w.set(f'xor i1 {taken}, true')}")
+            w.store(kind, w.set(f"select i1 {stays}, {kind} {before}, {kind} {x}"), "%OUT", at)
+            place = w.load("i64", "%PLACES", last)
+            w.store("i64", w.set(f"select i1 {taken}, i64 {row}, i64 {place}"), "%PLACES", at)
+
+        def block(b: str) -> None:
+            begin = w.times(b, "%rows", "%width")
+
+            def first(j: str) -> None:
+                at = w.sum(begin, j)
+                w.store(kind, w.load(kind, "%GIVEN", at), "%OUT", at)
+                w.store("i64", "0", "%PLACES", at)
+
+            def further(r: str) -> None:
+                row = w.sum(r, "1")
+                start = w.sum(begin, w.times(row, "%width"))
+                w.loop("%width", lambda j: step(w.sum(start, j), row))
+
+            w.loop("%width", first)
+            w.loop(w.set("sub i64 %rows, 1"), further)
+
+        w.loop("%blocks", block)
+        return w.text()
+
+    return write
+
+
+def running_extremes_of(name: str) -> Callable[[Any, Any], Any]:
+    """What makes a case of them."""
+    ufunc: Any = {"most": np.maximum, "least": np.minimum}[name]
+
+    def make(d: Any, random: Any) -> Any:
+        shape = 4, 29, int(random.choice((1, 3, 75)))
+        given = random.integers(-5, 6, shape).astype(d)
+        if d.kind == "f":
+            given[0, :2], given[1, 1::2], given[2, 9], given[2, 12] = 0, -0.0, np.nan, np.nan
+        with np.errstate(all="ignore"):
+            values = ufunc.accumulate(given, 1)
+        attained = (given == values) | (given != given)
+        places = np.maximum.accumulate(attained * np.arange(shape[1])[:, None], 1)
+        memory = np.zeros((d.itemsize + 8) * given.size, np.uint8)  # of both results
+        out, at = (
+            part.view(t)
+            for part, t in zip(np.split(memory, [d.itemsize * given.size]), (d, "i8"), strict=True)
+        )
+        wanted = values.tobytes() + places.astype(np.int64).tobytes()
+        return (out, at, given, *shape), memory, np.frombuffer(wanted, np.uint8)
 
     return make

@@ -19,7 +19,7 @@ from . import compiler
 from .code_of_walks import TYPES, Code
 from .columns import grouped, of_groups
 from .draws import drawn_bits, drawn_singles, kept, singles
-from .extremes import first_extremes, placed_extremes
+from .extremes import first_extremes, placed_extremes, running_extremes, running_extremes_of
 from .program import DTYPES
 from .radix import by_digits, in_order
 from .ranks import first_by_rank, ranked
@@ -151,25 +151,46 @@ def _scatter_add(code: str) -> str:
     return w.text()
 
 
-def _rows_add(code: str) -> str:
-    """Rows added to those of positions, in place; the arrays do not overlap."""
-    w, kind = Code(("OUT", "GIVEN", "INDEX", "rows", "size", "width")), TYPES[code]
-    add = "fadd" if code[0] == "f" else "add"
-    w.check("%rows", "%size")
+def _rows(join: Callable[[Code, str, str, str], str]) -> Callable[[str], str]:
+    """Rows combined with those of positions, in place; the arrays do not overlap."""
 
-    def row(r: str) -> None:
-        to = w.times(w.load("i64", "%INDEX", r), "%width")
-        start = w.times(r, "%width")
+    def write(code: str) -> str:
+        w, kind = Code(("OUT", "GIVEN", "INDEX", "rows", "size", "width")), TYPES[code]
+        w.check("%rows", "%size")
 
-        def each(i: str) -> None:
-            at = w.sum(to, i)
-            found = w.load(kind, "%GIVEN", w.sum(start, i))
-            w.store(kind, w.set(f"{add} {kind} {w.load(kind, '%OUT', at)}, {found}"), "%OUT", at)
+        def row(r: str) -> None:
+            to = w.times(w.load("i64", "%INDEX", r), "%width")
+            start = w.times(r, "%width")
 
-        w.loop("%width", each)
+            def each(i: str) -> None:
+                at = w.sum(to, i)
+                found = w.load(kind, "%GIVEN", w.sum(start, i))
+                w.store(kind, join(w, kind, w.load(kind, "%OUT", at), found), "%OUT", at)
 
-    w.loop("%rows", row)
-    return w.text()
+            w.loop("%width", each)
+
+        w.loop("%rows", row)
+        return w.text()
+
+    return write
+
+
+def _added_to(w: Code, kind: str, before: str, found: str) -> str:
+    return w.set(f"{'add' if kind[0] == 'i' else 'fadd'} {kind} {before}, {found}")
+
+
+def _further(order: str) -> Callable[[Code, str, str, str], str]:
+    """The larger (``gt``) or smaller (``lt``); the second of equal ones, as of zeros, and NaN before all."""
+
+    def join(w: Code, kind: str, before: str, found: str) -> str:
+        if kind[0] == "i":
+            stays = w.set(f"icmp s{order} {kind} {before}, {found}")
+        else:
+            none = w.set(f"fcmp uno {kind} {before}, {before}")
+            stays = w.set(f"or i1 {none}, {w.set(f'fcmp o{order} {kind} {before}, {found}')}")
+        return w.set(f"select i1 {stays}, {kind} {before}, {kind} {found}")
+
+    return join
 
 
 # ---- what they are checked against --------------------------------------------------------------
@@ -192,12 +213,21 @@ def _added(d: Any, random: Any) -> Any:
     return (out, given, index, 3, 9, 5, 7, 35, 5, 1), out, wanted
 
 
-def _added_rows(d: Any, random: Any) -> Any:
-    given, index = random.normal(0, 9, (90, 21)).astype(d), random.integers(0, 7, 90)
-    out = random.normal(0, 9, (7, 21)).astype(d)
-    wanted = out.copy()
-    np.add.at(wanted, index, given)
-    return (out, given, index, 90, 7, 21), out, wanted
+def _rows_at(ufunc: Any) -> Callable[[Any, Any], Any]:
+    def case(d: Any, random: Any) -> Any:
+        given, index = random.normal(0, 9, (90, 21)).astype(d), random.integers(0, 7, 90)
+        out = random.normal(0, 9, (7, 21)).astype(d)
+        if ufunc is not np.add:
+            given[:, :3], given[:, 5:9:2], out[:, 2:4], out[:3, 1] = 0, -out[:1, :2], -0.0, 0
+            if d.kind == "f":
+                given[::2, 0], given[1::3, 4], out[5, 6] = -0.0, np.nan, np.nan
+        wanted = out.copy()
+        line, places = wanted.reshape(-1), index[:, None] * 21 + np.arange(21)
+        with np.errstate(all="ignore"):
+            ufunc.at(line, places.reshape(-1), given.reshape(-1))
+        return (out, given, index, 90, 7, 21), out, wanted
+
+    return case
 
 
 class _Row(NamedTuple):
@@ -222,7 +252,9 @@ _NUMBERS: Final = ("f4", "f8", "i8", "i4")
 WALKS: Final[dict[str, _Row]] = {
     "gather": _Row(_gather, _picked, (*_NUMBERS, "i2", "i1")),
     "scatter_add": _Row(_scatter_add, _added, _NUMBERS),
-    "rows_add": _Row(_rows_add, _added_rows, ("f4", "f8")),
+    "rows_add": _Row(_rows(_added_to), _rows_at(np.add), _NUMBERS),
+    "rows_most": _Row(_rows(_further("gt")), _rows_at(np.maximum), _NUMBERS, 3, True),
+    "rows_least": _Row(_rows(_further("lt")), _rows_at(np.minimum), _NUMBERS, 3, True),
     "kept": _Row(kept, drawn_bits, ("f4", "f8")),
     "singles": _Row(singles, drawn_singles, ("f4",)),
     **{
@@ -234,6 +266,12 @@ WALKS: Final[dict[str, _Row]] = {
     "group_tops": _Row(of_groups("tops"), grouped("tops"), ("f4", "f8"), 6),
     "most_placed": _Row(first_extremes("most"), placed_extremes("most"), _NUMBERS, 6),
     "least_placed": _Row(first_extremes("least"), placed_extremes("least"), _NUMBERS, 6),
+    **{
+        f"running_{name}": _Row(
+            running_extremes(name), running_extremes_of(name), _NUMBERS, 6, True
+        )
+        for name in ("most", "least")
+    },
     "largest_first": _Row(first_by_rank("largest"), ranked("largest"), _NUMBERS, 12),
     "smallest_first": _Row(first_by_rank("smallest"), ranked("smallest"), _NUMBERS, 12),
     "by_digits": _Row(by_digits, in_order, ("i8",), 6),

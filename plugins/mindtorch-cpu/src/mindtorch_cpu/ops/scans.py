@@ -112,8 +112,28 @@ _totals("cumsum", np.add)
 _totals("cumprod", np.multiply)
 
 
+def _extremes_by_walk(name: str, a: Any, axis: int) -> Any:
+    """Running extremes and where they are by a compiled loop; None without one."""
+    loop = walk(name, a.dtype, a.size, 1) if a.size else None
+    if loop is None:
+        return None
+    rows, width = a.shape[axis], math.prod(a.shape[axis + 1 :])
+    if a.size < LARGE:
+        out, places = np.empty(a.shape, a.dtype), np.empty(a.shape, np.int64)
+        loop(out, places, row_major(a), a.size // (rows * width), rows, width)
+        return out, places
+    out, places = POOL.empty(a.shape, a.dtype), POOL.empty(a.shape, np.dtype(np.int64))
+    parts = [t.reshape(-1, rows, width) for t in (out, places, row_major(a))]
+
+    def blocks(low: int, high: int) -> tuple[Any, ...]:
+        return *[t[low:high] for t in parts], high - low, rows, width
+
+    loop.shared(len(parts[0]), blocks, max(1, LARGE // (rows * width)))
+    return out, places
+
+
 def _extremes(name: str, accumulate: Any) -> None:
-    rule = rule_of(name)
+    rule, walked = rule_of(name), "running_most" if name == "cummax" else "running_least"
 
     def run(self: Any, dim: int) -> Any:
         rule(self, dim)
@@ -121,6 +141,9 @@ def _extremes(name: str, accumulate: Any) -> None:
         if not a.ndim:
             return wrap(a.copy(), self.raw_dtype), wrap(np.zeros((), np.int64), int64)
         axis = wrap_dim(dim, a.ndim)
+        found = _extremes_by_walk(walked, a, axis)
+        if found is not None:
+            return wrap(found[0], self.raw_dtype), wrap(found[1], int64)
         values = quietly(accumulate, a, axis)
         attained = a == values
         if a.dtype.kind in "fV":

@@ -8,7 +8,8 @@ import numpy as np
 
 from mindtorch_core.backend import FLOATING, wrap_dim
 
-from ..arrays import WIDER, quietly, wrap
+from ..arrays import WIDER, quietly, recast, row_major, wrap
+from ..compiled import walk
 from ..register import kernel, rule_of
 from .flat import checked, combine_at, gathered_positions
 from .indexing import copied
@@ -22,6 +23,8 @@ _UFUNCS: Final = {
     "max": (np.maximum, None),
     "min": (np.minimum, None),
 }
+# Loops over rows by what combines them.
+_ROWS: Final = {np.add: "rows_add", np.maximum: "rows_most", np.minimum: "rows_least"}
 
 
 @kernel("scatter_reduce_.two")
@@ -36,29 +39,47 @@ def scatter_reduce_(
     shape = out.shape or (1,)
     i = i.reshape(-1) if not i.ndim else i
     at = wrap_dim(dim, len(shape))
-    checked("scatter_reduce", i, shape[at], at)
     given = src.raw_data.reshape(-1) if not src.raw_data.ndim else src.raw_data
     values = given[tuple(slice(n) for n in i.shape)]
-    flat = gathered_positions(i, shape, at)
     ufunc, neutral = _UFUNCS[reduce]
     # Half precision is combined in float32, and rounded once.
     wide = WIDER.get(self.raw_dtype)
     target = np.array(out, np.float32 if wide else out.dtype, order="C").reshape(shape)
-    row = target.reshape(-1)
+    loop = _loop_of_rows(ufunc, target, i, at)
+    if loop is not None:  # elements are rows, and there is a position for each
+        i = i[(slice(None), *(0,) * (i.ndim - 1))]
+        values = row_major(recast(values, target.dtype)).reshape(len(i), -1)
+    checked("scatter_reduce", i, shape[at], at)
+    flat = gathered_positions(i, shape, at) if loop is None else np.ascontiguousarray(i, np.int64)
+    row = target.reshape(-1) if loop is None else target.reshape(len(target), -1)
     if not include_self:
         row[flat] = values if neutral is None else neutral
-    combine_at(ufunc, target, flat, values, wide or self.raw_dtype)
+    if loop is None:
+        combine_at(ufunc, target, flat, values, wide or self.raw_dtype)
+    else:
+        loop(row, values, flat, len(flat), *row.shape)
     if reduce == "mean":
         _divide(row, flat, include_self, self.raw_dtype.category >= FLOATING)
     quietly(np.copyto, out, target.reshape(out.shape), "unsafe")
     return self
 
 
+def _loop_of_rows(ufunc: Any, target: Any, index: Any, at: int) -> Any:
+    """The loop that combines rows, where positions along the first dimension are repeated along others."""
+    whole = at == 0 and index.ndim > 1 and index.shape[1:] == target.shape[1:]
+    if not whole or any(
+        n > 1 and step for n, step in zip(index.shape[1:], index.strides[1:], strict=True)
+    ):
+        return None
+    name = _ROWS.get(ufunc)
+    return None if name is None else walk(name, target.dtype, index.size, 1)
+
+
 def _divide(row: Any, flat: Any, include_self: bool, fractions: bool) -> None:
     """Divide sums by how many elements went into them; of integers the quotient is rounded down."""
-    count = np.bincount(flat.reshape(-1), minlength=row.size)
+    count = np.bincount(flat.reshape(-1), minlength=len(row))
     hit = np.flatnonzero(count)
-    number = count[hit] + include_self
+    number = (count[hit] + include_self).reshape(-1, *(1,) * (row.ndim - 1))
     kind = row.real.dtype if fractions else row.dtype
     divide = np.true_divide if fractions else np.floor_divide
     row[hit] = quietly(divide, row[hit], number.astype(kind))
