@@ -49,7 +49,7 @@ UNLIKE = {
         triangular_solve einsum svd_lowrank pca_lowrank polar atleast_3d _unsafe_masked_index
         _unsafe_masked_index_put_accumulate bfloat16 double float half cdouble cfloat
         trace kron inner to_sparse nn_functional_smooth_l1_loss native_dropout_backward
-        nn_functional_embedding_bag nn_functional_grid_sample grid_sampler_2d grid_sampler_3d nansum
+        nn_functional_embedding_bag nn_functional_grid_sample grid_sampler_3d nansum
         nn_functional_ctc_loss nn_functional_pdist nn_functional_pairwise_distance
         nn_functional_pixel_shuffle nn_functional_pixel_unshuffle nn_functional_channel_shuffle fft_ifft
         fft_ihfft fft_ihfft2 fft_ihfftn fft_fftshift fft_ifftshift linalg_cross linalg_vecdot

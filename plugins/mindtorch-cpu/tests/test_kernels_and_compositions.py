@@ -84,3 +84,15 @@ def test_diagonals_are_views_that_may_be_written():
         x.diagonal(0, 1, 1)
     with pytest.raises(IndexError):
         x.diagonal(0, 1, 3)
+
+
+@pytest.mark.parametrize("name", ["tril", "triu"])
+def test_places_in_triangles(name):
+    find = getattr(torch, f"{name}_indices")
+    for rows, columns in itertools.product((0, 1, 3, 90), (0, 1, 4, 80)):
+        for diagonal in (-100, -3, -1, 0, 1, 5, 100):
+            wanted = np.nonzero(getattr(np, name)(np.ones((rows, columns)), diagonal))
+            found = find(rows, columns, diagonal)
+            assert found.tolist() == np.array(wanted).tolist(), (rows, columns, diagonal)
+            found.fill_(9)  # what is kept for the next call is not the result
+    assert find(3, 3, dtype=torch.int32).max() == 2

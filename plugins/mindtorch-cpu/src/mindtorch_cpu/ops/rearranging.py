@@ -96,6 +96,19 @@ def _below(rows: int, columns: int, diagonal: int) -> Any:
 _FEW: Final = 1 << 12
 
 
+@functools.lru_cache(256)
+def _places(name: str, rows: int, columns: int, diagonal: int) -> Any:
+    """Rows and columns of a triangle's elements, in row-major order."""
+    row = np.arange(rows)
+    edges = (row + (diagonal + (name == "tril"))).clip(0, columns)
+    first, counts = (0, edges) if name == "tril" else (edges, columns - edges)
+    total = int(counts.sum())
+    found = np.empty((2, total), np.int64)
+    found[0] = row.repeat(counts)
+    found[1] = np.arange(total) - (counts.cumsum() - counts - first).repeat(counts)
+    return found
+
+
 def _triangle(name: str) -> None:
     def kept(rows: int, columns: int, diagonal: int) -> Any:
         # Elements on and below a diagonal; those above another are the rest.
@@ -117,7 +130,8 @@ def _triangle(name: str) -> None:
     ) -> Any:
         rule_of(f"{name}_indices")(row, col, offset, dtype=dtype)
         d = dtype or int64
-        return wrap(np.array(np.nonzero(kept(row, col, offset)), NUMPY_OF[d]), d)
+        find = _places if row * col <= _FEW else _places.__wrapped__
+        return wrap(find(name, row, col, offset).astype(NUMPY_OF[d]), d)
 
 
 _triangle("tril")
