@@ -67,3 +67,36 @@ def test_what_goes_by_a_product(monkeypatch):
     assert not taken
     torch.cdist(x, y)
     assert taken
+
+
+def pulled(x, y, g):
+    x, y = (t.clone().requires_grad_() for t in (x, y))
+    return torch.autograd.grad(torch.cdist(x, y), (x, y), g)
+
+
+@pytest.mark.parametrize("batch", [(), (3,)])
+def test_gradients_of_many_rows(batch, monkeypatch):
+    """They have all digits, of rows that are the same and nearly the same too; few rows are pulled one by one."""
+    x, y = (torch.from_numpy(np.stack([rows(n, 8, n)] * 3)) for n in (60, 70))
+    y[:, :20] = x[:, :20]
+    y[:, 10:20] += 1e-4
+    x, y = (t if batch else t[0] for t in (x, y))
+    g = torch.from_numpy(rows(60, 70, 3)).expand(*batch, 60, 70)
+    found = pulled(x, y, g)
+    distances = torch.cdist(x, y).double()  # as the gradient has them
+    gaps = x.double().unsqueeze(-2) - y.double().unsqueeze(-3)
+    parts = (gaps * (g / distances.where(distances > 0, torch.inf)).unsqueeze(-1)).numpy()
+    for mine, wanted in zip(found, (parts.sum(-2), -parts.sum(-3)), strict=True):
+        np.testing.assert_allclose(mine.numpy(), wanted, rtol=1e-5, atol=3e-6)
+    monkeypatch.setattr(pair_distances, "_MANY", 1 << 30)
+    for mine, wanted in zip(found, pulled(x, y, g), strict=True):
+        np.testing.assert_allclose(mine.numpy(), wanted.numpy(), rtol=1e-4, atol=1e-4)
+
+
+def test_gradients_that_are_not_finite_are_those_of_rows_one_by_one(monkeypatch):
+    x, y = (torch.from_numpy(rows(n, 4, n)) for n in (40, 50))
+    x[3, 1], y[7, 2] = float("inf"), float("nan")
+    found = pulled(x, y, torch.ones(40, 50))
+    monkeypatch.setattr(pair_distances, "_MANY", 1 << 30)
+    for mine, wanted in zip(found, pulled(x, y, torch.ones(40, 50)), strict=True):
+        np.testing.assert_array_equal(mine.numpy(), wanted.numpy())

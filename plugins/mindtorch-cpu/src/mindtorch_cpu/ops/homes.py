@@ -66,7 +66,7 @@ HOMES: Final = (
      "_native_batch_norm_legit native_batch_norm native_batch_norm_backward native_layer_norm "
      "native_layer_norm_backward"),
     ("order", "median median.dim nanmedian nanmedian.dim sort.stable topk"),
-    ("pair_distances", "_cdist_forward"),
+    ("pair_distances", "_cdist_backward _cdist_forward"),
     ("pooling",
      "avg_pool1d avg_pool1d_backward avg_pool2d avg_pool2d_backward avg_pool3d avg_pool3d_backward "
      "max_pool1d_with_indices max_pool1d_with_indices_backward max_pool2d_with_indices "

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..arrays import NUMPY_OF, quietly, row_major, wrap
 from ..blas import multiplied
-from ..register import kernel, rule_of
+from ..register import composition_of, kernel, rule_of
 
 # Pairs from which one product of matrices is faster than the pairs one by one; results of a block of rows.
 _MANY: Final = 1 << 10
@@ -70,3 +70,34 @@ def _by_product(a: Any, b: Any, out: Any) -> bool:
         squares[first, second] = np.einsum("ij,ij->i", gaps, gaps)
         np.sqrt(squares, out[part])
     return True
+
+
+_backward: Final = composition_of("_cdist_backward")
+
+
+@kernel("_cdist_backward")
+def cdist_backward(grad: Any, x1: Any, x2: Any, p: float, cdist: Any) -> Any:
+    """Of Euclidean distances of many float32 rows by a product of matrices, with more digits than theirs."""
+    arrays = [t.raw_data for t in (grad, cdist, x1, x2)]
+    g, distances, a, b = arrays
+    pairs = (*a.shape[:-1], b.shape[-2])
+    alike = g.shape == distances.shape == pairs and b.shape[:-2] == a.shape[:-2]
+    single = all(t.dtype == np.float32 for t in arrays)
+    if p == 2 and alike and single and pairs[-2] * pairs[-1] >= _MANY and a.size:
+        out = np.empty(a.shape, a.dtype)
+        if all(
+            quietly(_pulled, g[at], distances[at], a[at], b[at], out[at])
+            for at in np.ndindex(a.shape[:-2])
+        ):
+            return wrap(out, x1.raw_dtype)
+    return _backward(grad, x1, x2, p, cdist)
+
+
+def _pulled(g: Any, distances: Any, a: Any, b: Any, out: Any) -> bool:
+    """Sums of ``(x - y) * g / distance`` over all ``y``; False where one is not finite."""
+    ratio, x, y = np.zeros(g.shape), a.astype(np.float64), b.astype(np.float64)
+    np.divide(g, distances, ratio, where=distances != 0, dtype=np.float64)
+    x *= np.add.reduce(ratio, 1)[:, None]
+    x -= multiplied(ratio.size * y.shape[1], np.dot, ratio, y)
+    np.copyto(out, x, "same_kind")
+    return bool(np.isfinite(out).all())
