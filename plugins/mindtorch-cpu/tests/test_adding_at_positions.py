@@ -86,3 +86,17 @@ def test_gradients_of_tables(dtype):
     wanted = added(zeros, (words.reshape(-1).numpy(),), g.reshape(600, 257), dtype)
     wanted[3] = 0
     assert torch.equal(table.grad, wanted)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_slices_along_a_dimension_between_others(dtype):
+    x = drawn(0, dtype)[:210, :256].reshape(7, 30, 256)
+    values = drawn(1, dtype)[:, :200].repeat(7, 1)[:1400].reshape(7, 200, 200)
+    values = values.repeat(1, 1, 2)[..., :256]
+    i = positions((200,), 30)
+    where = (np.arange(7)[:, None], i.numpy())
+    for given in (values, values[..., :1].expand(7, 200, 256)):
+        found = x.clone().index_add_(1, i, given)
+        assert torch.equal(found, added(x, where, given, dtype))
+    with pytest.raises(IndexError, match="out of bounds"):
+        x.clone().index_add_(1, i + 1, values)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -10,12 +11,15 @@ from ..arrays import HALVES, quietly, recast, recast_into, wrap
 from ..compiled import walk
 from ..large import LARGE
 from ..register import composition_of, kernel
+from ..workers import in_parts
 from .flat import checked
 
-__all__ = ["added_in_single", "added_rows"]
+__all__ = ["added_in_blocks", "added_in_single", "added_rows"]
 
 # Shorter rows cost more to find than to add.
 _SHORT = 8
+# Elements of a block for which a call of a loop pays.
+_BLOCK = 1 << 12
 
 _decomposed: Any = composition_of("embedding_dense_backward")
 
@@ -61,6 +65,35 @@ def added_in_single(out: Any, index: Any, rows: Any) -> bool:
     counts = index.size, len(out), rows.size // index.size
     loop(target, given, np.ascontiguousarray(index, np.int64), *counts)
     recast_into(target, out)
+    return True
+
+
+def added_in_blocks(out: Any, index: Any, parts: Any, at: int) -> bool:
+    """Whether slices were added at positions along a dimension that is not the first, in place and in order.
+
+    Args:
+        out: what is added to.
+        index: positions in range, one per slice.
+        parts: as many slices, of any strides.
+        at: the dimension.
+    """
+    width, blocks = math.prod(out.shape[at + 1 :]), math.prod(out.shape[:at])
+    if not out.flags.c_contiguous or parts.dtype != out.dtype or np.may_share_memory(out, parts):
+        return False
+    if width < _SHORT or index.size * width < _BLOCK:
+        return False
+    loop = walk("rows_add", out.dtype, parts.size)
+    if loop is None:
+        return False
+    target = out.reshape(blocks, out.shape[at], width)
+    given, places = parts.reshape(blocks, index.size, width), np.ascontiguousarray(index, np.int64)
+
+    def some(low: int, high: int) -> None:
+        for i in range(low, high):
+            rows = np.ascontiguousarray(given[i])
+            loop(target[i], rows, places, index.size, out.shape[at], width)
+
+    in_parts(some, blocks, max(1, LARGE // (index.size * width)))
     return True
 
 

@@ -411,6 +411,11 @@ def index_add_(self: Any, dim: int, index: Any, source: Any, *, alpha: Any = 1) 
         if found is not None:
             quietly(np.add, out, found.reshape(out.shape), out)
             return self
+    if at and part.size >= LARGE:
+        from .accumulation import added_in_blocks
+
+        if added_in_blocks(out, i, part, at):
+            return self
     along = i.reshape((-1,) + (1,) * (out.ndim - at - 1))
     flat = gathered_positions(np.broadcast_to(along, part.shape), out.shape, at)
     combine_at(np.add, out, flat, part, self.raw_dtype)
