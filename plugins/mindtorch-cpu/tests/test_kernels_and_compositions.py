@@ -96,3 +96,27 @@ def test_places_in_triangles(name):
             assert found.tolist() == np.array(wanted).tolist(), (rows, columns, diagonal)
             found.fill_(9)  # what is kept for the next call is not the result
     assert find(3, 3, dtype=torch.int32).max() == 2
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16"])
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("mse_loss", [()]),
+        ("smooth_l1_loss", [(1.0,), (0.3,), (0.0,)]),
+        ("huber_loss", [(1.0,), (0.3,)]),
+    ],
+)
+def test_gradients_of_losses(by_kernels, name, options, dtype):
+    random = np.random.default_rng(6)
+    x, y = (
+        torch.from_numpy((random.standard_normal((90, 70)) * 3).round(1)).to(getattr(torch, dtype))
+        for _ in range(2)
+    )
+    for place, (a, b) in enumerate(((np.nan, 1), (np.inf, np.inf), (-0.0, 0.0), (np.inf, 2))):
+        x[0, place], y[0, place] = a, b
+    for reduction, option, turned in itertools.product((0, 1, 2), options, (False, True)):
+        g = x.new_tensor(0.7) if reduction else x * 2
+        given = (g, x, y.t().contiguous().t() if turned else y, reduction, *option)
+        run = getattr(torch.ops.aten, f"{name}_backward")
+        compare(f"{name}_backward", run, *given)

@@ -82,7 +82,9 @@ HOMES: Final = (
     ("reduction",
      "all amax amin any argmax argmin linalg_vector_norm max.dim min.dim prod std.correction sum "
      "var.correction"),
-    ("regression", "huber_loss mse_loss smooth_l1_loss"),
+    ("regression",
+     "huber_loss huber_loss_backward mse_loss mse_loss_backward smooth_l1_loss "
+     "smooth_l1_loss_backward"),
     ("resampling",
      "_upsample_bicubic2d_aa _upsample_bicubic2d_aa_backward _upsample_bilinear2d_aa "
      "_upsample_bilinear2d_aa_backward _upsample_lanczos2d_aa _upsample_lanczos2d_aa_backward "

@@ -10,8 +10,9 @@ import numpy as np
 from mindtorch_core.backend import FLOATING
 
 from ..arrays import WIDER, quietly, wrap
-from ..compiled import one_pass
+from ..compiled import computed, one_pass
 from ..large import many
+from ..memory_pool import POOL
 from ..register import composition_of, register
 from . import reduction as reductions
 
@@ -86,3 +87,49 @@ def _alike(a: Any, b: Any) -> bool:
 
 for _name, _formula in _LOSSES.items():
     _register(_name, _formula)
+
+
+# ---- gradients ----------------------------------------------------------------------------------
+
+
+def _smooth_l1_slope(x: Any, beta: Any) -> Any:
+    number = x.dtype.type
+    far = np.greater_equal(np.absolute(x), number(beta))
+    return np.where(far, np.copysign(number(1), x), np.divide(x, number(beta)))
+
+
+def _huber_slope(x: Any, delta: Any) -> Any:
+    number = x.dtype.type
+    return np.minimum(number(delta), np.maximum(number(-delta), x))
+
+
+_SLOPES: Final[dict[str, Formula]] = {
+    "mse_loss_backward": lambda x: np.multiply(x, x.dtype.type(2)),
+    "smooth_l1_loss_backward": _smooth_l1_slope,
+    "huber_loss_backward": _huber_slope,
+}
+
+
+def _register_backward(name: str, slope: Formula) -> None:
+    general: Any = composition_of(name)
+
+    def run(grad_output: Any, self: Any, target: Any, reduction: int, *option: Any) -> Any:
+        a, b, g = self.raw_data, target.raw_data, grad_output.raw_data
+        served = many(a) and _alike(self, target) and g.dtype == a.dtype and not g.ndim
+        if not served or any(n <= 0 for n in option):
+            return general(grad_output, self, target, reduction, *option)
+        share = np.asarray(np.divide(g, a.dtype.type(a.size))) if reduction == _MEAN else g
+
+        def trace(tracer: Any, x: Any, y: Any, share: Any) -> list[Any]:
+            return [np.multiply(slope(np.subtract(x, y), *option), share)]
+
+        out = POOL.empty(a.shape, a.dtype)
+        if computed((name, *option), trace, [a, b, share], [out]):
+            return wrap(out, self.raw_dtype)
+        return general(grad_output, self, target, reduction, *option)
+
+    register(name, run)
+
+
+for _name, _slope in _SLOPES.items():
+    _register_backward(_name, _slope)
