@@ -30,7 +30,7 @@ FIRST = {
     "grid_sampling": "nn.functional.grid_sample", "group_norm": "nn.functional.group_norm", "indexing": "gather", "lapack": "linalg.qr",
     "linalg": "mm", "joining": "cat", "log_odds": "logit", "looking": "index_copy", "nn": "nn.functional.nll_loss",
     "normalization": "nn.functional.layer_norm", "order": "sort", "arithmetic": "atan2",
-    "pair_distances": "cdist", "pooling": "nn.functional.avg_pool2d",
+    "padding": "ops.aten.reflection_pad2d", "pair_distances": "cdist", "pooling": "nn.functional.avg_pool2d",
     "quantiles": "_dirichlet_grad", "random": "randperm", "random_counts": "poisson",
     "rearranging": "flip", "recurrent": "lstm", "recurrent_steps": "gru", "reduction": "amax",
     "regression": "nn.functional.mse_loss",

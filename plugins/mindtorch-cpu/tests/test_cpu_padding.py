@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 import mindtorch_core as torch
-from mindtorch_cpu.ops import resampling
+from mindtorch_cpu.native.kernels import KERNELS
+from mindtorch_cpu.native.walks import Walk
+from mindtorch_cpu.ops import padding
 
 MODES = {"reflect": "reflect", "replicate": "edge"}
 # Pairs of sizes, the last dimension's first, of an input of so many elements.
@@ -14,14 +16,17 @@ CASES = {
     (2, 3, 5): [(0, 0), (1, 0), (0, 4), (3, 2)],
     (3, 2, 5, 4): [(0, 0, 0, 0), (1, 2, 3, 4), (0, 3, 0, 0), (0, 0, 4, 1)],
     (2, 1, 3, 4, 2): [(1, 1, 3, 2, 0, 2), (0, 0, 1, 0, 2, 1)],
+    (2, 3, 5, 7, 45): [(40, 3, 6, 1, 0, 2), (0, 17, 0, 0, 1, 0)],  # so many that a loop is worth it
 }
 
 
 @pytest.mark.parametrize("block", [1, 400, 1 << 20])
 @pytest.mark.parametrize("dtype", ["float32", "bool", "bfloat16", "complex64"])
 @pytest.mark.parametrize("mode", MODES)
+@pytest.mark.usefixtures("either_way")
 def test_the_border_is_what_numpy_makes_it(mode, dtype, block, monkeypatch):
-    monkeypatch.setattr(resampling, "_CACHED", block)
+    for name in ("_CACHED", "_SHARE"):
+        monkeypatch.setattr(padding, name, block)
     for shape, pads in CASES.items():
         whole = (torch.arange(torch.Size(shape).numel()) % 7 * 3 % 5).reshape(shape)
         t = whole.to(getattr(torch, dtype))
@@ -39,7 +44,8 @@ def test_the_border_is_what_numpy_makes_it(mode, dtype, block, monkeypatch):
 @pytest.mark.parametrize("block", [1, 400, 1 << 20])
 @pytest.mark.parametrize("mode", MODES)
 def test_gradients_come_back_to_where_numpy_copied_from(mode, block, monkeypatch):
-    monkeypatch.setattr(resampling, "_CACHED", block)
+    for name in ("_CACHED", "_SHARE"):
+        monkeypatch.setattr(padding, name, block)
     for shape, pads in CASES.items():
         for pad in pads:
             x = torch.zeros(shape, dtype=torch.float64, requires_grad=True)
@@ -67,3 +73,9 @@ def test_the_input_is_not_shown():
     t = torch.ones(2, 3)
     torch.nn.functional.pad(t, (0, 0), "replicate").zero_()
     assert t.all()
+
+
+def test_a_loop_pads_many(by_kernels):
+    torch.nn.functional.pad(torch.ones(8, 30, 37), (3, 2), "replicate")
+    made = {kernel.program.name for kernel in KERNELS.kernels() if type(kernel.program) is Walk}
+    assert "padding" in made or not KERNELS.enabled

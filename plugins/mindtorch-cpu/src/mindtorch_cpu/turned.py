@@ -13,14 +13,14 @@ from .addresses import address
 from .compiled import walk
 from .memory_pool import POOL
 
-__all__ = ["copied", "in_rows", "laid_as_first", "mirrored", "row_major_copy"]
+__all__ = ["OF_SIZE", "copied", "in_rows", "laid_as_first", "mirrored", "row_major_copy"]
 
 # Elements of a thread's part at least; fewer than those, and columns, that NumPy copies as fast.
 _PART: Final = 1 << 16
 _FEW: Final = 1 << 13
 _NARROW: Final = 8
 _MOST: Final = 1 << 24
-_OF_SIZE: Final = {n: np.dtype(f"i{n}") for n in (1, 2, 4, 8)}
+OF_SIZE: Final = {n: np.dtype(f"i{n}") for n in (1, 2, 4, 8)}
 
 
 class _Turn(NamedTuple):
@@ -70,8 +70,8 @@ def row_major_copy(a: Any) -> Any:
     if type(a) is not np.ndarray or a.size < _FEW:
         return a.copy()
     out = POOL.empty(a.shape, a.dtype)
-    if a.dtype.kind == "V" and a.itemsize in _OF_SIZE:  # which NumPy copies one by one
-        copied(out.view(_OF_SIZE[a.itemsize]), a.view(_OF_SIZE[a.itemsize]))
+    if a.dtype.kind == "V" and a.itemsize in OF_SIZE:  # which NumPy copies one by one
+        copied(out.view(OF_SIZE[a.itemsize]), a.view(OF_SIZE[a.itemsize]))
     else:
         copied(out, a)
     return out
@@ -107,16 +107,16 @@ def laid_as_first(arrays: Sequence[Any]) -> list[Any] | None:
 
 def _loop_for(a: Any) -> tuple[Any, _Turn] | None:
     """The loop that makes a row-major copy, and how; None where NumPy has to."""
-    turn = _turn(a.shape, a.strides, a.itemsize) if a.itemsize in _OF_SIZE else None
-    loop = None if turn is None else walk("turning", _OF_SIZE[a.itemsize], a.size)
+    turn = _turn(a.shape, a.strides, a.itemsize) if a.itemsize in OF_SIZE else None
+    loop = None if turn is None else walk("turning", OF_SIZE[a.itemsize], a.size)
     return None if turn is None or loop is None else (loop, turn)
 
 
 def mirrored(a: Any, axes: tuple[int, ...]) -> Any:
     """A row-major copy with the elements along some dimensions in reverse order."""
     loop = None
-    if a.ndim and a.ndim - 1 in axes and a.flags.c_contiguous and a.itemsize in _OF_SIZE:
-        loop = walk("mirroring", _OF_SIZE[a.itemsize], a.size)
+    if a.ndim and a.ndim - 1 in axes and a.flags.c_contiguous and a.itemsize in OF_SIZE:
+        loop = walk("mirroring", OF_SIZE[a.itemsize], a.size)
     if loop is None:
         return np.array(np.flip(a, axes), order="C")
     if axes != (a.ndim - 1,):

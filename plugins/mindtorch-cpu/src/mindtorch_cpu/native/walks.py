@@ -20,6 +20,7 @@ from .code_of_walks import TYPES, Code
 from .columns import grouped, of_groups
 from .draws import drawn_bits, drawn_singles, kept, singles
 from .extremes import first_extremes, placed_extremes, running_extremes, running_extremes_of
+from .padding import padded_lines, padding
 from .program import DTYPES
 from .radix import by_digits, in_order
 from .ranks import first_by_rank, ranked
@@ -281,6 +282,7 @@ WALKS: Final[dict[str, _Row]] = {
     "sampled": _Row(sampled, sampled_images, ("f4", "f8"), 6),
     "exchanged": _Row(exchanged, exchanges, ("i8",), 6),
     "turning": _Row(turning, turned_matrices, ("i8", "i4", "i2", "i1"), 12),
+    "padding": _Row(padding, padded_lines, ("i8", "i4", "i2", "i1"), 12),
     "mirroring": _Row(mirroring, mirrored_rows, ("i8", "i4", "i2", "i1"), 12),
     "row_sums": _Row(row_sums, added_rows, ("f4", "f8"), 12, True),
 }

@@ -66,6 +66,10 @@ HOMES: Final = (
      "_native_batch_norm_legit native_batch_norm native_batch_norm_backward native_layer_norm "
      "native_layer_norm_backward"),
     ("order", "median median.dim nanmedian nanmedian.dim sort.stable topk"),
+    ("padding",
+     "reflection_pad1d reflection_pad1d_backward reflection_pad2d reflection_pad2d_backward "
+     "reflection_pad3d reflection_pad3d_backward replication_pad1d replication_pad1d_backward "
+     "replication_pad2d replication_pad2d_backward replication_pad3d replication_pad3d_backward"),
     ("pair_distances", "_cdist_backward _cdist_forward"),
     ("pooling",
      "avg_pool1d avg_pool1d_backward avg_pool2d avg_pool2d_backward avg_pool3d avg_pool3d_backward "
@@ -89,10 +93,7 @@ HOMES: Final = (
      "_upsample_bicubic2d_aa _upsample_bicubic2d_aa_backward _upsample_bilinear2d_aa "
      "_upsample_bilinear2d_aa_backward _upsample_lanczos2d_aa _upsample_lanczos2d_aa_backward "
      "_upsample_nearest_exact1d_backward _upsample_nearest_exact2d_backward "
-     "_upsample_nearest_exact3d_backward reflection_pad1d reflection_pad1d_backward "
-     "reflection_pad2d reflection_pad2d_backward reflection_pad3d reflection_pad3d_backward "
-     "replication_pad1d replication_pad1d_backward replication_pad2d replication_pad2d_backward "
-     "replication_pad3d replication_pad3d_backward upsample_bicubic2d upsample_bicubic2d_backward "
+     "_upsample_nearest_exact3d_backward upsample_bicubic2d upsample_bicubic2d_backward "
      "upsample_bilinear2d upsample_bilinear2d_backward upsample_linear1d "
      "upsample_linear1d_backward upsample_nearest1d upsample_nearest1d_backward upsample_nearest2d "
      "upsample_nearest2d_backward upsample_nearest3d upsample_nearest3d_backward "

@@ -1,4 +1,4 @@
-"""Resizing and padding, and their gradients, which the core's compositions add up one by one.
+"""Resizing and its gradients, which the core's compositions add up one by one.
 
 Resizing along a dimension is a product with a matrix that is zero nearly everywhere. Up to some size
 BLAS multiplies by those zeros faster than anything picks the other elements.
@@ -17,11 +17,11 @@ from mindtorch_core.backend import RESIZING, Shape, float32, taps
 from ..arrays import NUMPY_OF, WIDER, quietly, wrap
 from ..memory_pool import POOL
 from ..register import composition_of, register_in_format, rule_of
-from ..workers import in_parts, share_out
+from ..workers import in_parts
 
 # Sizes up to which products with matrices of zeros were faster than gathering and adding.
 _DENSE = 512
-_CACHED: Final = 1 << 20  # bytes of images that are padded at a time
+_CACHED: Final = 1 << 20  # bytes of images that are resized at a time
 _KEPT: Final = 1 << 14  # elements up to which a matrix is kept: it costs more than the product
 
 
@@ -213,114 +213,3 @@ for _name, (_mode, _n, _aligns) in RESIZING.items():
     elif _mode == "nearest":
         register_in_format(_name, _nearest(_name, _n))
     register_in_format(f"{_name}_backward", _resize_backward(_name, _mode, _n, _aligns))
-
-
-# ---- padding ------------------------------------------------------------------------------------
-
-
-def _source(kind: str, at: int, size: int) -> int:
-    """The element that a padded position repeats."""
-    if kind == "replication":
-        return min(max(at, 0), size - 1)
-    return (size - 1) - abs((size - 1) - abs(at))
-
-
-def _folded(g: Any, axis: int, size: int, pads: tuple[int, int], kind: str, out: Any) -> Any:
-    """Gradients of a padded dimension added where their elements came from; in ``out`` unless it is None."""
-    before, after = pads
-    if out is None:
-        out = np.empty((*g.shape[:axis], size, *g.shape[axis + 1 :]), g.dtype)
-    lead = (slice(None),) * axis
-    first, last = max(-before, 0), min(size + after, size)
-    if last - first < size:
-        out[...] = 0
-    if last > first:
-        kept = slice(first + before, last + before)
-        out[(*lead, slice(first, last))] = g[(*lead, kept)]
-    for at in (*range(-before, min(0, size + after)), *range(max(size, -before), size + after)):
-        place = _source(kind, at, size)
-        target = out[(*lead, slice(place, place + 1))]
-        np.add(target, g[(*lead, slice(at + before, at + before + 1))], out=target)
-    return out
-
-
-def _unfolded(a: Any, kind: str, padding: Any) -> Any:
-    """An array with its last dimensions padded by its own elements, the last one first."""
-    rank, n = a.ndim, len(padding) // 2
-    pairs = [(padding[2 * i], padding[2 * i + 1]) for i in reversed(range(n))]
-    shape = list(a.shape)
-    for i, (before, after) in enumerate(pairs, rank - n):
-        shape[i] += before + after
-    out = POOL.empty(tuple(shape), a.dtype)
-    whole = a.reshape(-1, *a.shape[rank - n :]), out.reshape(-1, *shape[rank - n :])
-    # Some at a time: edges are copied from what is in the cache still, and a call costs as much as a few.
-    step = max(1, _CACHED // max(whole[1][0].nbytes, 1))
-
-    def work(at: int) -> None:
-        _unfold(whole[0][at : at + step], whole[1][at : at + step], kind, pairs)
-
-    share_out(work, range(0, len(whole[0]), step))
-    return out
-
-
-def _unfold(a: Any, out: Any, kind: str, pairs: Sequence[tuple[int, int]]) -> None:
-    """Write an array with all dimensions but the first padded."""
-    inside = [slice(None), *(slice(b, b + s) for (b, _), s in zip(pairs, a.shape[1:], strict=True))]
-    out[tuple(inside)] = a
-    for i in reversed(range(1, a.ndim)):
-        before, after = pairs[i - 1]
-        size = a.shape[i]
-        for at in (*range(-before, 0), *range(size, size + after)):
-            here, there = inside.copy(), inside.copy()
-            here[i] = slice(at + before, at + before + 1)
-            place = _source(kind, at, size) + before
-            there[i] = slice(place, place + 1)
-            out[tuple(here)] = out[tuple(there)]
-        inside[i] = slice(None)
-
-
-def _pad(kind: str, n: int) -> Any:
-    name = f"{kind}_pad{n}d"
-    rule, decomposed = rule_of(name), composition_of(name)
-
-    def run(self: Any, padding: Any) -> Any:
-        rule(self, padding)
-        if (
-            min(padding) < 0 or not self.raw_data.size
-        ):  # cut off as well, so that sources may be gone
-            return decomposed(self, padding)
-        return wrap(_unfolded(self.raw_data, kind, padding), self.raw_dtype)
-
-    return run
-
-
-def _pad_backward(kind: str, n: int) -> Any:
-    name = f"{kind}_pad{n}d"
-    padded, decomposed = rule_of(name), composition_of(f"{name}_backward")
-
-    def run(grad_output: Any, self: Any, padding: Any) -> Any:
-        d = grad_output.raw_dtype
-        if grad_output.raw_shape != padded(self, padding).shape or not grad_output.raw_data.size:
-            return decomposed(grad_output, self, padding)
-        shape = self.raw_shape
-        planes = grad_output.raw_data.reshape(-1, *grad_output.raw_shape[-n:])
-        out = POOL.empty((len(planes), *shape[-n:]), planes.dtype)
-        pads = [(padding[2 * i], padding[2 * i + 1]) for i in range(n)]
-        step = max(1, _CACHED // planes[:1].nbytes)
-
-        def work(at: int) -> None:
-            g, target = planes[at : at + step], out[at : at + step]
-            for i, each in enumerate(pads):
-                size = target.shape[n - i]
-                g = quietly(_folded, g, n - i, size, each, kind, target if i == n - 1 else None)
-
-        share_out(work, range(0, len(planes), step))
-        return wrap(out.reshape(shape), d)
-
-    return run
-
-
-for _kind in ("reflection", "replication"):
-    for _n in (1, 2, 3):
-        register_in_format(f"{_kind}_pad{_n}d", _pad(_kind, _n))
-        register_in_format(f"{_kind}_pad{_n}d_backward", _pad_backward(_kind, _n))
