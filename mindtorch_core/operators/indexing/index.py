@@ -214,6 +214,7 @@ op(
     decomposition=lambda self, indices, values, accumulate=False: _put(
         self, indices, values, accumulate, ""
     ),
+    crosses_devices=True,
 )
 
 
