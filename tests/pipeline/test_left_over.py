@@ -113,7 +113,7 @@ class Stop(BaseException):
 
 @pytest.fixture
 def interrupt():
-    """An op whose kernel is interrupted, each time; gives how often it was."""
+    """An op whose kernel is interrupted, each time; gives how often it was. Another cannot be deferred."""
     times = []
 
     def kernel(x):
@@ -123,6 +123,8 @@ def interrupt():
     with registry.scope():
         registry.register_schema("left::stop", "stop(Tensor x) -> Tensor")
         registry.register("left::stop", DispatchKey.CPU, kernel, meta=lambda x: torch.empty_like(x))
+        registry.register_schema("left::nines", "nines(Tensor(a!) x, Tensor y) -> Tensor")
+        registry.register("left::nines", DispatchKey.CPU, lambda x, y: x.fill_(9) + y)
         yield times
 
 
@@ -185,8 +187,9 @@ def test_writes_come_in_the_order_of_the_program(interrupt):
         lambda w: w.resize_(1),
         lambda w: torch.add(torch.zeros(3), 9, out=w),
         lambda w: torch.from_numpy(w.numpy()).fill_(9),
+        lambda w: torch.ops.left.nines(w, torch.ones(3)),
     ],
-    ids=["numpy", "data", "resize_", "out", "shared"],
+    ids=["numpy", "data", "resize_", "out", "shared", "not deferred"],
 )
 def test_nobody_changes_what_left_over_ops_read(interrupt, change):
     w = torch.ones(3)
