@@ -107,3 +107,18 @@ def test_a_methods_object_is_not_counted():
     assert "got (str), but" in text
     assert " * (Tensor min = None, Tensor max = None" in text
     assert "takes 2 positional arguments, not 3" in str(failed(lambda: A.clamp(1, 2, 3)))
+
+
+@pytest.mark.parametrize(
+    ("call", "text"),
+    [
+        (lambda x: torch.zeros(), "zeros() missing 1 required positional argument: 'size'"),
+        (lambda x: x.gather(axis=0), "gather() missing 1 required positional argument: 'index'"),
+        (lambda x: x.index_add(axis=0), "index_add() missing 2 required positional arguments: 'index' and 'source'"),
+    ],
+    ids=["no numbers", "one", "two"],
+)  # fmt: skip
+def test_what_is_missing_is_counted(call, text):
+    with pytest.raises(TypeError) as error:
+        call(torch.ones(2, 3))
+    assert str(error.value) == text
