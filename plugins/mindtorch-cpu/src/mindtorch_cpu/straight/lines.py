@@ -27,7 +27,7 @@ from ..memory_pool import LARGE as POOLED
 from ..memory_pool import POOL
 from .formulas import WITH_ZERO, formula_of, is_row_major, order_of
 from .functions import function_of
-from .runs import Run, refs, run_from
+from .runs import Run, last_uses, run_from
 
 __all__ = ["Writer"]
 
@@ -65,7 +65,8 @@ class Writer:
         self._own: set[int] = set()  # tensors that this backend's kernels make
         self._wholes: dict[int, int] = {}  # by view, what is row-major and has its memory
         self._scalars: dict[tuple[int, str], str] = {}  # what holds numbers, by place and dtype
-        self._dying = _dying(program)
+        self._last = last_uses(program)
+        self._dying = _dying(program, self._last)
 
     def source(self) -> str:
         """The text of the function ``run(inputs, numbers)``, which returns payloads and tensors."""
@@ -77,7 +78,7 @@ class Writer:
             self._line(f"{''.join(f'n{i}, ' for i in range(len(program.numbers)))}= numbers")
         at = 0
         while at < len(program.instructions):
-            run = run_from(program, at)
+            run = run_from(program, at, self._last)
             if run is not None:
                 self._run(at, run)
             else:
@@ -324,15 +325,13 @@ class Writer:
         return self._constant("c", value)
 
 
-def _dying(program: Program) -> list[list[int]]:
+def _dying(program: Program, uses: dict[int, int]) -> list[list[int]]:
     """For each instruction, the values that nothing uses after it, nor what shows their memory."""
     values = program.values
     last: dict[int, int] = {}
-    for at, each in enumerate(program.instructions):
-        used = refs((*each.args, *each.kwargs.values())) | {
-            int(n) for n in each.outs if n is not None
-        }
-        last.update((values[n].memory, at) for n in used)
+    for n, at in uses.items():
+        memory = values[n].memory
+        last[memory] = max(at, last.get(memory, at))
     for n in (*program.inputs, *program.outputs):
         last.pop(values[n].memory, None)
     found: list[list[int]] = [[] for _ in program.instructions]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import islice
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -13,7 +14,7 @@ from ..arrays import ZEROS
 from ..compiled import FEWEST
 from .formulas import WITH_ZERO, formula_of
 
-__all__ = ["Run", "refs", "run_from"]
+__all__ = ["Run", "last_uses", "refs", "run_from"]
 
 # What runs compute, numbered: the number is their key among compiled functions.
 _NUMBERS: Final[dict[Any, int]] = {}
@@ -61,15 +62,21 @@ class _Step(NamedTuple):
     into: Any
 
 
-def run_from(program: Program, first: int) -> Run | None:
-    """The run that begins with an instruction, or None."""
+def run_from(program: Program, first: int, last: dict[int, int]) -> Run | None:
+    """The run that begins with an instruction, or None.
+
+    Args:
+        program: of the instructions.
+        first: position of the instruction.
+        last: the program's `last_uses`.
+    """
     steps: list[_Step] = []
     made: dict[int, int] = {}  # values by the step that makes them
-    inputs: list[Any] = []
+    found: dict[Any, None] = {}  # the inputs, in order
     calls = 0
     shape = None
     touched = _Touched(program)
-    for instruction in program.instructions[first:]:
+    for instruction in islice(program.instructions, first, None):
         op, formula = instruction.op, formula_of(program, instruction)
         if formula is None:
             break
@@ -90,8 +97,7 @@ def run_from(program: Program, first: int) -> Run | None:
                 operands.append(("made", made[int(arg)]))
                 continue
             name = (isinstance(arg, Ref), int(arg))
-            if name not in inputs:
-                inputs.append(name)
+            found[name] = None
             operands.append(("given", name))
         if op.name in WITH_ZERO:
             operands.insert(0, ("zero", kind[1]))
@@ -102,8 +108,8 @@ def run_from(program: Program, first: int) -> Run | None:
         calls += formula.calls
     if shape is None or not _pays(steps, calls, numel(shape[0])):
         return None
-    inputs.sort(key=lambda i: not (i[0] and program.values[i[1]].shape == shape[0]))
-    outputs = _used_elsewhere(program, first, first + len(steps), made)
+    inputs = sorted(found, key=lambda i: not (i[0] and program.values[i[1]].shape == shape[0]))
+    outputs = tuple(n for n in made if last[n] >= first + len(steps))
     result = program.instructions[first].outs[0]
     assert result is not None
     key = "run", _number_of(steps, inputs, kept := tuple(made[n] for n in outputs))
@@ -129,13 +135,18 @@ class _Touched:
 
     def may(self, read: Sequence[int], written: int | None) -> bool:
         """Whether an instruction may be part of it: what is written is seen in one way only."""
-        values, seen = self._values, {m: {*n} for m, n in self._seen.items()}
-        writes = {*self._written, *(() if written is None else (values[written].memory,))}
+        more: dict[int, set[int]] = {}
         for n in (*read, *(() if written is None else (written,))):
-            seen.setdefault(values[n].memory, set()).add(n)
-        if any(len(seen[memory]) > 1 for memory in writes):
-            return False
-        self._seen, self._written = seen, writes
+            more.setdefault(self._values[n].memory, set()).add(n)
+        changed = None if written is None else self._values[written].memory
+        for memory, values in more.items():
+            writes = memory in self._written or memory == changed
+            if writes and len(values.union(self._seen.get(memory, ()))) > 1:
+                return False
+        for memory, values in more.items():
+            self._seen.setdefault(memory, set()).update(values)
+        if changed is not None:
+            self._written.add(changed)
         return True
 
 
@@ -166,16 +177,15 @@ def _trace_of(
     return trace
 
 
-def _used_elsewhere(
-    program: Program, first: int, end: int, made: dict[int, int]
-) -> tuple[int, ...]:
-    """The values of a run that other instructions take, or that a call returns."""
-    used = {int(n) for n in program.outputs}
-    for at, instruction in enumerate(program.instructions):
-        if not first <= at < end:
-            used.update(refs((*instruction.args, *instruction.kwargs.values())))
-            used.update(int(n) for n in instruction.outs if n is not None)
-    return tuple(n for n in made if n in used)
+def last_uses(program: Program) -> dict[int, int]:
+    """By value, the position of the last instruction that has it; behind all, where a call returns it."""
+    last: dict[int, int] = {}
+    for at, each in enumerate(program.instructions):
+        used = refs((*each.args, *each.kwargs.values()))
+        last.update((n, at) for n in used)
+        last.update((int(n), at) for n in each.outs if n is not None)
+    last.update((int(n), len(program.instructions)) for n in program.outputs)
+    return last
 
 
 def refs(values: Sequence[Any]) -> set[int]:
