@@ -7,6 +7,7 @@ from types import FrameType
 from typing import Any, Final
 
 from ..deferred.trace import location_of
+from ..tensors.tensor import Tensor
 from .captured_names import is_foreign, is_own
 from .code_beside import is_beside
 from .seen_calls import SeesCalls
@@ -30,6 +31,7 @@ _ASKING: Final = {
     "_posixsubprocess": (frozenset({"fork_exec"}), "another program"),
     "builtins": (frozenset({"input"}), "whoever types"),
 }
+_WRITES: Final[Any] = vars(Tensor)["_version"].fget
 # Parts of Python that do so for themselves, and tell it to nobody.
 _ASIDE: Final = frozenset({
     "asyncio", "concurrent", "importlib", "inspect", "linecache", "logging", "multiprocessing", "tempfile",
@@ -48,7 +50,10 @@ class Outside(SeesCalls):
         self.asked: list[str] = []
 
     def _see(self, frame: FrameType, event: str, called: Any) -> None:
-        if event == "c_call" and (what := _asks(called)) is not None:
+        if event == "call" and frame.f_code is _WRITES.__code__:
+            if (at := _asker(frame.f_back, is_clock=False)) is not None:
+                self.asked.append(f"how often memory was written by _version at {at}")
+        elif event == "c_call" and (what := _asks(called)) is not None:
             at = _asker(frame, is_clock=what == "a clock")
             if at is not None and not is_beside(frame):
                 self.asked.append(f"{what} by {called.__name__}() at {at}")

@@ -51,6 +51,7 @@ from .captured_names import (
     read_by_own,
     slots_of,
 )
+from .captured_told import names_told, settings_told
 from .captured_watches import (
     MISSING,
     Watch,
@@ -157,6 +158,8 @@ class Surroundings:
     def complete(self) -> None:
         """Watch what libraries have under the names that the code loads, now that it has run."""
         self._watches += replaced(self._libraries, self._names)
+        self._watches += settings_told(self._libraries, self._names)
+        self._watches += names_told([*self._kinds, *self._met.values()], self._names)
         met: set[int] = set()
         for kind in self._kinds:
             self._watches += steps_of(kind, met, loaded_by)

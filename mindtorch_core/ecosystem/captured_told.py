@@ -1,0 +1,71 @@
+"""What captured functions are told when they ask: settings of libraries, names of functions and classes."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Set
+from functools import partial
+from types import FunctionType, ModuleType
+from typing import Any, Final
+
+from .captured_names import is_constant, is_foreign
+from .captured_watches import MISSING, Watch
+
+__all__ = ["names_told", "settings_told"]
+
+# Functions of libraries that tell what is set, by their module.
+_TOLD: Final = {
+    "gc": frozenset({"isenabled"}),
+    "numpy": frozenset({"geterr"}),
+    "os": frozenset({"getcwd"}),
+    "sys": frozenset({"getrecursionlimit", "getswitchinterval"}),
+}
+_OF_DECIMALS: Final = ("prec", "rounding", "Emin", "Emax", "capitals", "clamp")
+_CALLED: Final = frozenset({"__module__", "__name__", "__qualname__"})
+
+
+def settings_told(libraries: Mapping[str, ModuleType], names: Set[str]) -> Iterator[Watch]:
+    """Watch what libraries say is set, where the code asks for it.
+
+    Args:
+        libraries: modules that are not looked into, by how they are called.
+        names: what the code loads.
+    """
+    for path, module in libraries.items():
+        for name in sorted(names & _TOLD.get(module.__name__, frozenset())):
+            yield Watch(partial(_answer, module, name), [f"{path}.{name}()"])
+    decimal = sys.modules.get("decimal")
+    if decimal is not None and names & {"decimal", "Decimal"}:
+        shown = [f"{name} of decimal.getcontext()" for name in _OF_DECIMALS]
+        yield Watch(partial(_context, decimal), shown)
+
+
+def _answer(module: ModuleType, name: str) -> list[Any]:
+    try:
+        told = getattr(module, name)()
+    except OSError:  # the folder is gone
+        return [MISSING]
+    return [told if is_constant(told) else repr(told)]
+
+
+def _context(decimal: Any) -> list[Any]:
+    context = decimal.getcontext()
+    return [getattr(context, name) for name in _OF_DECIMALS]
+
+
+def names_told(things: Iterable[Any], names: Set[str]) -> Iterator[Watch]:
+    """Watch what functions and classes of users are called, where the code asks for it.
+
+    Args:
+        things: what the code reaches.
+        names: what it loads.
+    """
+    asked = sorted(names & _CALLED)
+    for each in things if asked else ():
+        if isinstance(each, FunctionType | type) and not is_foreign(each.__module__):
+            shown = [f"{each.__qualname__}.{name}" for name in asked]
+            yield Watch(partial(_called, each, asked), shown)
+
+
+def _called(thing: Any, asked: Iterable[str]) -> list[Any]:
+    return [getattr(thing, name) for name in asked]

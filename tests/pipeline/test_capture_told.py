@@ -1,0 +1,103 @@
+"""`torch.pipeline.capture`: what libraries say is set, and what things are called, is guarded."""
+
+import decimal
+import gc
+import os
+import sys
+from decimal import Decimal
+
+import numpy as np
+import pytest
+
+import mindtorch_core as torch
+
+capture = torch.pipeline.capture
+
+
+class Named:
+    """What may be called otherwise later."""
+
+
+def helper():
+    """The same."""
+
+
+THING = Named()
+
+
+@pytest.fixture(autouse=True)
+def as_before(monkeypatch):
+    monkeypatch.chdir(os.path.dirname(__file__))
+    limit = sys.getrecursionlimit()
+    with decimal.localcontext(), np.errstate():
+        yield
+    sys.setrecursionlimit(limit)
+    gc.enable()
+    Named.__name__, helper.__name__ = "Named", "helper"
+
+
+def _precision(x):
+    return x * float(decimal.Decimal(1) / decimal.Decimal(3))
+
+
+def _precision_by_class(x):
+    return x * float(Decimal(1) / Decimal(3))
+
+
+def _class(x):
+    return x * len(Named.__name__)
+
+
+def _class_of_object(x):
+    return x * len(type(THING).__name__)
+
+
+def _function(x):
+    return x * len(helper.__name__)
+
+
+TOLD = {
+    "precision": (_precision, lambda: setattr(decimal.getcontext(), "prec", 3), "prec of decimal"),
+    "precision by class": (
+        _precision_by_class,
+        lambda: setattr(decimal.getcontext(), "prec", 3),
+        "prec of decimal",
+    ),
+    "class": (_class, lambda: setattr(Named, "__name__", "N"), r"Named.__name__ was 'Named'"),
+    "class of object": (_class_of_object, lambda: setattr(Named, "__name__", "N"), "is 'N' now"),
+    "function": (_function, lambda: setattr(helper, "__name__", "h"), r"helper.__name__ was"),
+    "folder": (lambda x: x * len(os.getcwd()), lambda: os.chdir(os.sep), r"os.getcwd\(\) was"),
+    "collector": (lambda x: x * gc.isenabled(), gc.disable, r"gc.isenabled\(\) was True .* False"),
+    "recursion": (
+        lambda x: x * sys.getrecursionlimit(),
+        lambda: sys.setrecursionlimit(sys.getrecursionlimit() + 1),
+        r"sys.getrecursionlimit\(\) was \d+ when",
+    ),
+    "errors": (
+        lambda x: x * len(np.geterr()["divide"]),
+        lambda: np.seterr(divide="ignore"),
+        r"np.geterr\(\) was",
+    ),
+}
+
+
+@pytest.mark.parametrize("what", TOLD)
+def test_what_is_told_otherwise_is_refused(what):
+    fn, change, text = TOLD[what]
+    captured = capture(fn)
+    x = torch.ones(2)
+    assert all(torch.equal(captured(x), fn(x)) for _ in range(2))
+    change()
+    with pytest.raises(torch.CaptureError, match=text):
+        captured(x)
+    captured.reset()
+    assert torch.equal(captured(x), fn(x))
+
+
+def test_a_count_of_writes_is_refused_as_each_call_may_find_another():
+    x = torch.ones(2)
+    with pytest.raises(
+        torch.CaptureError, match=r"_version at .*test_capture_told.py:\d+"
+    ) as raised:
+        capture(lambda t: t * float(t._version))(x.add_(1))
+    assert raised.value.result.tolist() == [2.0, 2.0]
