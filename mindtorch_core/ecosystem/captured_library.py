@@ -35,7 +35,10 @@ SETTINGS_ASKED: Final = frozenset({
     "is_anomaly_enabled", "is_deterministic_algorithms_warn_only_enabled",
 })  # fmt: skip
 _READING: Final = frozenset({"load", "read", "readinto", "readline", "readlines"})
-_MOST_BYTES: Final = 1 << 24  # of memory whose elements are compared in each call
+# Of memory, what is compared in each call: all of it, or its ends and bytes all over it.
+_MOST_BYTES: Final = 1 << 24
+_END: Final = 1 << 12
+_SAMPLES: Final = 1 << 16
 _VIEWS: Final = KeysView, ValuesView, ItemsView
 
 
@@ -61,9 +64,18 @@ class Buffer(Watch):
 
         def read() -> list[Any]:
             view = memoryview(value)
-            return [Digest(hash((view.shape, view.format, view.tobytes())))]
+            return [Digest(hash((view.shape, view.format, *_compared(view))))]
 
         super().__init__(read, [f"what {name.lstrip('.')} holds"])
+
+
+def _compared(view: memoryview) -> tuple[bytes, ...]:
+    """What is compared of memory; of more than that takes a moment, not every byte."""
+    if view.nbytes <= _MOST_BYTES:
+        return (view.tobytes(),)
+    flat = view.cast("B")
+    step = view.nbytes // _SAMPLES | 1  # odd, so that it meets each byte of an element
+    return flat[:_END].tobytes(), flat[-_END:].tobytes(), flat[::step].tobytes()
 
 
 def _address(value: Any) -> int:
@@ -102,11 +114,10 @@ def parts_of(path: str, value: Any, names: Set[str]) -> Iterator[Watch | tuple[s
         yield Moving(lambda: [_position(value)], [f"the position of {path}"])
     else:
         try:
-            size = memoryview(value).nbytes
-        except (TypeError, ValueError, BufferError):  # it is no memory
+            _compared(memoryview(value))
+        except (TypeError, ValueError, BufferError):  # it is no memory, or lies in a way of its own
             return
-        if size <= _MOST_BYTES:
-            yield Buffer(value, path)
+        yield Buffer(value, path)
 
 
 def _bits_of(value: Any) -> Any:

@@ -101,3 +101,36 @@ def test_a_count_of_writes_is_refused_as_each_call_may_find_another():
     ) as raised:
         capture(lambda t: t * float(t._version))(x.add_(1))
     assert raised.value.result.tolist() == [2.0, 2.0]
+
+
+BIG = np.ones((3, 1 << 20))
+COMPLEX = np.ones(3 << 20, np.complex64)
+BYTES = bytearray(20 << 20)
+
+
+def fill(memory, number):
+    memory[...] = number
+
+
+LARGE = {
+    "first": (lambda x: x * float(BIG[0, 0]), lambda: fill(BIG[0, :1], 2)),
+    "last": (lambda x: x * float(BIG[-1, -1]), lambda: fill(BIG[-1, -1:], 3)),
+    "all": (lambda x: x * float(BIG[1, 5]), lambda: fill(BIG[1], 4)),
+    "bytes": (lambda x: x * BYTES[-7], lambda: BYTES.__setitem__(-7, 5)),
+}
+
+
+@pytest.mark.parametrize("what", LARGE)
+def test_memory_too_large_to_be_compared_is_compared_in_places(what):
+    fn, change = LARGE[what]
+    captured = capture(fn)
+    x = torch.ones(2)
+    assert all(torch.equal(captured(x), fn(x)) for _ in range(2))
+    change()
+    with pytest.raises(torch.CaptureError, match="holds was something when it was captured"):
+        captured(x)
+
+
+def test_large_memory_of_other_formats_is_left_alone():
+    captured = capture(lambda x: x * COMPLEX[0].real)
+    assert all(captured(torch.ones(2)).tolist() == [1.0, 1.0] for _ in range(3))
