@@ -5,7 +5,7 @@ from __future__ import annotations
 import dis
 import random
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from itertools import islice
 from types import FrameType
 from typing import Any, Final
@@ -44,8 +44,16 @@ _IN_PYTHON: Final = {
 }  # fmt: skip
 # Ours, which PyTorch's compiler does not go through either.
 _OF_TORCH: Final = frozenset({
-    "get_num_threads", "get_rng_state", "initial_seed", "manual_seed", "set_num_threads", "set_rng_state",
+    "get_num_threads", "get_rng_state", "initial_seed", "manual_seed", "resize_", "resize_as_",
+    "set_num_threads", "set_rng_state",
 })  # fmt: skip
+# The same in some modules only, with how errors call them.
+_IN_MODULES: Final = {
+    ("mindtorch_core.serialization", "load"): "load",
+    ("mindtorch_core.serialization", "save"): "save",
+    ("mindtorch_nn.optim.optimizer", "hooked"): "an optimizer's step",
+    ("mindtorch_nn.optim.optimizer", "zero_grad"): "zero_grad",
+}
 _DRAWS_FOR_ALL: Final[Any] = getattr(random.random, "__self__", None)
 _INDEXING: Final = frozenset({"getitem", "setitem"})
 # What calls them once somebody may overrule functions.
@@ -86,14 +94,31 @@ class Skipped(SeesCalls):
             if name in _INDEXING:
                 if _is_unknown(frame.f_locals.get("index")):
                     self._refuse("an element of a tensor is an index", True)
-            elif name in _OF_TORCH:
+            elif name in _OF_TORCH or _depends(name, frame.f_locals):
                 self._refuse(f"{name}() is called", False)
+            elif (called := _IN_MODULES.get((module, name))) is not None:
+                self._refuse(f"{called}() is called", False)
             elif name == "data_ptr" and frame.f_back is not None and _computes_with(frame.f_back):
                 self._refuse("data_ptr() is compared, or computed with", False)
             return
         names = _IN_PYTHON.get(module.partition(".")[0])
         if names is not None and (names is _ALL or name in names) and not _is_apart(frame):
             self._refuse(f"{module}.{name}() is called", False)
+
+
+def _depends(name: str, given: Mapping[str, Any]) -> bool:
+    """Whether a function of ours is one of them with these arguments."""
+    if name == "one_hot":
+        return given.get("num_classes") == -1
+    if name != "requires_grad_":
+        return False
+    if "mt·args" in given:  # once somebody may overrule functions
+        named = zip(("self", "requires_grad"), given["mt·args"], strict=False)
+        given = {"requires_grad": True, **dict(named), **given["mt·kwargs"]}
+    t = given.get("self")
+    if not (isinstance(t, Tensor) and given["requires_grad"]):
+        return False
+    return not (t.requires_grad or t._pending)
 
 
 def _is_users(frame: FrameType | None) -> bool:

@@ -16,6 +16,7 @@ import pytest
 import mindtorch_core as torch
 
 Unsupported, UserError = torch._dynamo.exc.Unsupported, torch._dynamo.exc.UserError
+OPTIMIZER = torch.optim.SGD([torch.ones(2, requires_grad=True)], lr=0.1)
 LOGGER, DRAWS = logging.getLogger("fullgraph"), random.Random(0)
 
 
@@ -47,6 +48,14 @@ CALLS = {
     "max of shapes": lambda x: max([x, x], key=lambda v: v.shape[0]),
     "address": lambda x: x.data_ptr() == x.clone().data_ptr(),
     "address and number": lambda x: x.data_ptr() == 0,
+    "resize": lambda x: x.resize_(1),
+    "resize as": lambda x: (x * 2).resize_as_(torch.ones(1)),
+    "history": lambda x: x.requires_grad_(),
+    "classes": lambda x: torch.nn.functional.one_hot(x.long()),
+    "save": lambda x: torch.save(x, os.devnull),
+    "load": lambda x: torch.load(os.devnull),
+    "step": lambda x: OPTIMIZER.step(),
+    "zero_grad": lambda x: OPTIMIZER.zero_grad(),
 }
 TAKEN = {
     "largest of numbers": lambda x: max([1, 2], key=abs),
@@ -59,6 +68,9 @@ TAKEN = {
     "own address": lambda x: x.data_ptr() == x.data_ptr(),
     "returned address": lambda x: x.data_ptr(),
     "other device": lambda x: x.to("meta"),
+    "history of a result": lambda x: (x * 2).requires_grad_().detach(),
+    "no history": lambda x: x.requires_grad_(False),
+    "classes": lambda x: torch.nn.functional.one_hot(x.long(), 3),
 }
 
 
@@ -74,6 +86,17 @@ def test_what_a_graph_does_not_go_through(what):
     assert torch.equal(torch.get_rng_state(), state), "it was called nevertheless"
     assert sys.getprofile() is None
     assert all(getattr(builtins, name).__module__ == "builtins" for name in ("max", "min", "print"))
+
+
+def test_a_history_where_functions_may_be_overruled():
+    class Mode(torch.overrides.TorchFunctionMode):
+        def __torch_function__(self, func, types, args=(), kwargs=None):
+            return func(*args, **(kwargs or {}))
+
+    with Mode():
+        assert torch.ones(1).item() == 1
+    test_what_a_graph_does_not_go_through("history")
+    test_what_it_goes_through("no history")
 
 
 @pytest.mark.parametrize("what", TAKEN)
