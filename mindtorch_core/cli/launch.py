@@ -24,7 +24,7 @@ from .logs import NO_LOGS, Logs
 from .outputs import Output
 from .rank import ERRORS, GRACE, end_with_parent, has_gone, note_end
 from .replacements import Replacements
-from .standstill import Standstill
+from .standstill import Standstill, Unbegun
 
 __all__ = ["launch"]
 
@@ -108,6 +108,9 @@ class _Attempt:
             Output(folder, rank, labelled=labelled, logs=logs) for rank in range(count)
         ]
         self._replacements: Replacements | None = None
+        self._waited: dict[
+            int, int
+        ] = {}  # ranks that waited to begin, and for whom: one that had ended
 
     @property
     def replaced(self) -> int:
@@ -164,6 +167,7 @@ class _Attempt:
         """Wait until all have ended; after a failure that nobody is replaced for, not for long."""
         limit = float("inf")
         standstill = Standstill(self._folder, self._count, self._grace)
+        unbegun = Unbegun(self._folder, self._count, self._grace)
         while any(each.poll() is None for each in started):
             time.sleep(_PAUSE)
             endings = self._endings()
@@ -178,6 +182,8 @@ class _Attempt:
                     f"rank {rank} (process {process}) is stopped by a signal, and all others have ended: "
                     "it is ended, too; `kill -CONT PROCESS` lets one go on"
                 )
+            done = [rank for rank in endings if rank not in failed]
+            self._waited |= dict.fromkeys(unbegun.end(done), done[0] if done else -1)
             if not failed:
                 for output in self._outputs:
                     output.show_if_old()
@@ -221,7 +227,7 @@ class _Attempt:
         first = next(iter(causes or failed), None)
         if first is not None:
             status = endings[first]
-            gone = None if causes else self._outputs[first].blamed()
+            gone = self._waited.get(first) if causes else self._outputs[first].blamed()
             if gone is not None and endings.get(gone) == 0:
                 _say(
                     f"rank {gone} ended first, with exit status 0, while rank {first} waited for it"

@@ -1,4 +1,4 @@
-"""Processes that a signal has stopped, for which a launcher would wait for ever."""
+"""Processes for which a launcher would wait for ever: stopped ones, or such as wait for one that ended."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-__all__ = ["Standstill"]
+__all__ = ["Standstill", "Unbegun"]
 
 _GAP: Final = 1.0  # between two looks: after a longer one the launcher was stopped itself
 
@@ -37,7 +37,7 @@ class Standstill:
         """
         now = time.monotonic()
         left = {
-            rank: self._process(rank)
+            rank: _process(self._folder, rank)
             for rank in range(self._count)
             if rank not in ended and not (self._folder / f"{rank}.over").exists()
         }
@@ -48,17 +48,54 @@ class Standstill:
         self._looked = now
         if not self._since or now < self._since + self._patience:
             return {}
-        for process in left.values():
-            with suppress(ProcessLookupError):
-                os.kill(process, signal.SIGKILL)
-        return left
+        return _killed(left)
 
-    def _process(self, rank: int) -> int:
-        """Of a rank's command; 0 where it has none yet."""
-        try:
-            return int((self._folder / f"{rank}.pid").read_text("ascii") or 0)
-        except FileNotFoundError:
-            return 0
+
+class Unbegun:
+    """Watches for the ranks whose engine waits for all to begin, of which one has ended without.
+
+    Args:
+        folder: where each rank has ``<rank>.begins`` while it waits so, beside ``<rank>.pid``.
+        count: of the ranks.
+        patience: how long they may do that after an end, in seconds.
+    """
+
+    def __init__(self, folder: Path, count: int, patience: float) -> None:
+        self._folder, self._count, self._patience = folder, count, patience
+        self._since = 0.0
+
+    def end(self, ended: Container[int]) -> dict[int, int]:
+        """Kill them once they have waited for too long; their processes by rank.
+
+        Args:
+            ended: ranks that have.
+        """
+        ranks = range(self._count)
+        left = [r for r in ranks if r not in ended and (self._folder / f"{r}.begins").exists()]
+        if not left or not any(rank in ended for rank in ranks):
+            self._since = 0.0
+            return {}
+        self._since = self._since or time.monotonic()
+        if time.monotonic() < self._since + self._patience:
+            return {}
+        for rank in left:
+            (self._folder / f"{rank}.begins").unlink(missing_ok=True)
+        return _killed({rank: _process(self._folder, rank) for rank in left})
+
+
+def _killed(processes: dict[int, int]) -> dict[int, int]:
+    for process in processes.values():
+        with suppress(ProcessLookupError):
+            os.kill(process, signal.SIGKILL)
+    return processes
+
+
+def _process(folder: Path, rank: int) -> int:
+    """Of a rank's command; 0 where it has none yet."""
+    try:
+        return int((folder / f"{rank}.pid").read_text("ascii") or 0)
+    except FileNotFoundError:
+        return 0
 
 
 def _is_stopped(process: int) -> bool:

@@ -79,6 +79,12 @@ def test_a_rank_that_ends_too_early_is_named_and_not_who_waits_for_it(ranks, tmp
     assert "failed first" not in done.stderr
 
 
+def test_a_rank_that_ends_before_it_has_begun_is_not_waited_for(ranks, tmp_path):
+    done = ranks(2, "ends.py", "before it begins", tmp_path, grace=1)
+    assert done.returncode == 137, done.stderr
+    assert "rank 1 ended first, with exit status 0, while rank 0 waited for it" in done.stderr
+
+
 def test_a_rank_that_is_stopped_ends_when_the_others_have(ranks, tmp_path):
     done = ranks(2, "ends.py", "stopped", tmp_path, grace=1)
     assert done.returncode == 137, done.stderr
