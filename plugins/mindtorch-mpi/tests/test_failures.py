@@ -45,11 +45,21 @@ def test_messages_concern_two_ranks(ranks):
                 "monitored_barrier": "Ranks 1 failed to pass monitoredBarrier in 2000 ms",
             },
         ),
+        # What it gives would be taken by nobody.
+        (
+            "late",
+            0,
+            dict.fromkeys(
+                ("broadcast", "scatter", "gather", "reduce"),
+                "not done after 2 s: rank 1 did not come|has given up waiting",
+            ),
+        ),
     ],
 )
 def test_a_rank_that_does_not_come(ranks, mode, status, texts):
     done = ranks(3, "failures.py", mode, *texts, grace=40)
     assert done.returncode == status, (done.stdout, done.stderr)
+    assert "no error" not in done.stdout
     for rank in (0, 2):
         lines = re.findall(rf"\[{rank}\] heard after (.*)", done.stdout)
         for line, (op, text) in zip(lines, texts.items(), strict=True):

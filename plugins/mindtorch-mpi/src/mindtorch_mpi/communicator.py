@@ -80,7 +80,11 @@ class MPICommunicator(Communicator):
             call.ended("mpi", start)
 
     def _collective(
-        self, call: Call, begin: Callable[[], MPI.Request], *kept: Tensor | None
+        self,
+        call: Call,
+        begin: Callable[[], MPI.Request],
+        *kept: Tensor | None,
+        gives: bool = False,
     ) -> Task:
         """Queue a collective call.
 
@@ -88,12 +92,16 @@ class MPICommunicator(Communicator):
             call: who calls what.
             begin: starts it.
             *kept: whose memory is used until it is done.
+            gives: whether it may be done here before the others take part: what they agreed to may be long
+                ago, so that they have given up since.
         """
-        return self._queue(self._alike(call, begin, kept), self._lane, call)
+        return self._queue(self._alike(call, begin, kept, gives), self._lane, call)
 
-    def _alike(self, call: Call, begin: Callable[[], MPI.Request], kept: Any) -> Steps:
+    def _alike(self, call: Call, begin: Callable[[], MPI.Request], kept: Any, gives: bool) -> Steps:
         """The steps of a collective call that all ranks make alike."""
         yield from self._agree(call)
+        if gives:
+            call.check()
         yield from self._until(call, begin(), moving=True, kept=kept)
 
     def _in_pieces(
@@ -207,12 +215,17 @@ class MPICommunicator(Communicator):
         memory = [whole, count, kind]
         send, recv = (MPI.IN_PLACE, memory) if here else (memory, None)
         return self._collective(
-            call, lambda: self.comm.Ireduce(send, recv, op=op, root=root), tensor
+            call,
+            lambda: self.comm.Ireduce(send, recv, op=op, root=root),
+            tensor,
+            gives=not here,
         )
 
     def broadcast(self, call: Call, tensor: Tensor, root: int) -> Task:
         memory = [as_bytes(tensor), MPI.BYTE]
-        return self._collective(call, lambda: self.comm.Ibcast(memory, root=root), tensor)
+        return self._collective(
+            call, lambda: self.comm.Ibcast(memory, root=root), tensor, gives=self.rank == root
+        )
 
     def all_gather(self, call: Call, output: Tensor, tensor: Tensor) -> Task:
         send, recv = [as_bytes(tensor), MPI.BYTE], [as_bytes(output), MPI.BYTE]
@@ -222,14 +235,22 @@ class MPICommunicator(Communicator):
         send = [as_bytes(tensor), MPI.BYTE]
         recv = None if output is None else [as_bytes(output), MPI.BYTE]
         return self._collective(
-            call, lambda: self.comm.Igather(send, recv, root=root), output, tensor
+            call,
+            lambda: self.comm.Igather(send, recv, root=root),
+            output,
+            tensor,
+            gives=self.rank != root,
         )
 
     def scatter(self, call: Call, output: Tensor, tensor: Tensor | None, root: int) -> Task:
         send = None if tensor is None else [as_bytes(tensor), MPI.BYTE]
         recv = [as_bytes(output), MPI.BYTE]
         return self._collective(
-            call, lambda: self.comm.Iscatter(send, recv, root=root), output, tensor
+            call,
+            lambda: self.comm.Iscatter(send, recv, root=root),
+            output,
+            tensor,
+            gives=self.rank == root,
         )
 
     def reduce_scatter(self, call: Call, output: Tensor, tensor: Tensor, reduction: str) -> Task:

@@ -18,6 +18,10 @@ t = torch.ones(4)
 dist.all_reduce(t)
 OPS = {
     "all_reduce": lambda group: dist.all_reduce(t, group=group),
+    "broadcast": lambda group: dist.broadcast(t, 1, group=group),
+    "scatter": lambda group: dist.scatter(t, [t] * 3 if rank == 1 else None, 1, group=group),
+    "gather": lambda group: dist.gather(t, [t] * 3 if rank == 0 else None, 0, group=group),
+    "reduce": lambda group: dist.reduce(t, 0, group=group),
     "monitored_barrier": lambda group: dist.monitored_barrier(group=group),
     "new_group": lambda _: dist.new_group([0, 2], use_local_synchronization=True),
 }
@@ -38,10 +42,10 @@ for op in ops:
     except dist.DistributedError as error:
         said = f"{error.rank} {error.op} {error.number} {' '.join(str(error).split())}"
         print(f"heard after {time.monotonic() - began:.1f} s: {said}", flush=True)
-        if mode == "late":  # otherwise rank 0, which serves the store, may have ended
-            store.set(f"heard/{op}/{rank}", "")
     else:
         print("no error")
+    if mode == "late":  # otherwise rank 0, which serves the store, may have ended
+        store.set(f"heard/{op}/{rank}", "")
     try:  # the group is of no use any more, and says so at once
         dist.barrier(group=group)
     except dist.DistributedError as error:
