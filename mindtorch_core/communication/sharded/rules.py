@@ -414,7 +414,19 @@ def _unsqueeze(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
 
 
 # By the name of an op; one that is not here is served by its tags, see `answer`.
+def _by_parts(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """An op as what it is made of, where a backend's kernel for it would not know of the whole."""
+    return func._entry.definition.decomposition(*args, **kwargs)
+
+
 RULES: Final[dict[str, Callable[..., Any]]] = {
+    **dict.fromkeys(
+        (
+            "mse_loss_backward", "smooth_l1_loss_backward", "huber_loss_backward", "_cdist_backward",
+            "grid_sampler", "grid_sampler_2d", "_unique2", "unique_consecutive", "isin",
+        ),
+        _by_parts,
+    ),
     "linalg_vector_norm": _vector_norm,
     "norm": _vector_norm,
     "sum": _reducing("sum"),

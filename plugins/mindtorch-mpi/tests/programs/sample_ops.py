@@ -31,6 +31,16 @@ cases = {
     "conv groups": (lambda x, w: F.conv1d(x, w, groups=2), [r(4, 4, 5), r(4, 2, 3)]),
     "conv back": (lambda x, w, b: F.conv_transpose1d(x, w, b), [r(4, 4, 5), r(4, 8, 3), r(8)]),
     "pool": (lambda x: F.max_pool2d(x, 2) + F.avg_pool2d(x, 2), [r(4, 4, 4, 4)]),
+    "pool to a shape": (
+        lambda x: F.adaptive_max_pool2d(x, 3) + F.adaptive_avg_pool2d(x, 3),
+        [r(4, 4, 5, 5)],
+    ),
+    "at positions": (
+        lambda x, at: F.grid_sample(x, at, align_corners=False),
+        [r(4, 2, 3, 3), r(4, 5, 5, 2)],
+    ),
+    "mean of huber": (lambda x, y: F.huber_loss(x, y, delta=0.5), [r(4, 6), r(4, 6)]),
+    "sum of smooth": (lambda x, y: F.smooth_l1_loss(x, y, reduction="sum"), [r(4, 6), r(4, 6)]),
     "resampled": (lambda x: F.interpolate(x, scale_factor=2, mode="bilinear"), [r(4, 4, 3, 3)]),
     "channels": (
         lambda x, w, b: F.batch_norm(x, None, None, w, b, training=True),
