@@ -8,7 +8,7 @@ from ...dispatch.functions import fn, fn_nn
 from ...opdefs.define import op
 from ...tensors.tensor import Tensor
 from ...values.dtypes import COMPLEX, FLOATING
-from ...values.shapes import show
+from ...values.shapes import show, wrap_dim
 from ...values.user_warnings import warn_user_once
 
 
@@ -205,6 +205,8 @@ def _istft(
     hop = n_fft // 4 if hop_length is None else hop_length
     width = n_fft if win_length is None else win_length
     if onesided is None:
+        if self.is_complex() and len(self._shape) < 2:
+            wrap_dim(-3, len(self._shape) + 1)  # of real and imaginary parts: refused
         onesided = self._shape[-2:-1] != (n_fft,)
     _check_istft(self, n_fft, hop, width, onesided)
     _without_window(window, "only what stft has made with that one comes back as it was")

@@ -129,6 +129,7 @@ op(
 op(
     "_cdist_backward(Tensor grad, Tensor x1, Tensor x2, float p, Tensor cdist) -> Tensor",
     doc="Gradient of `cdist` for its first argument.",
+    rule=lambda grad, x1, x2, p, cdist: TensorSpec((*grad._shape[:-1], x1._shape[-1]), grad._dtype),
     decomposition=_cdist_backward,
     namespaces=("torch",),
 )

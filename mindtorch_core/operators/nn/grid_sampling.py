@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from ...dispatch.functions import fn
+from ...dispatch.opdef import TensorSpec
 from ...opdefs.define import op, public
 from ...tensors.tensor import Tensor
 from ...values.dtypes import FLOATING, int64
@@ -168,9 +169,9 @@ def _cubic(flat: Any, places: list[Any], sizes: Shape, padding: int, align: bool
     return _blended(flat, near, weights, sizes)
 
 
-def _sampled(
+def _spec(
     input: Tensor, grid: Tensor, interpolation_mode: int, padding_mode: int, align_corners: bool
-) -> Any:
+) -> TensorSpec:
     n = _check(input, grid)
     if not 0 <= interpolation_mode < 3 or not 0 <= padding_mode < 3:
         raise RuntimeError(
@@ -181,7 +182,15 @@ def _sampled(
         raise RuntimeError("grid_sampler(): bicubic interpolation only supports 4D input")
     if input._dtype.category != FLOATING:
         raise NotImplementedError(f"\"grid_sampler\" not implemented for '{input._dtype.label}'")
+    return TensorSpec((*input._shape[:2], *grid._shape[1:-1]), input._dtype)
+
+
+def _sampled(
+    input: Tensor, grid: Tensor, interpolation_mode: int, padding_mode: int, align_corners: bool
+) -> Any:
+    _spec(input, grid, interpolation_mode, padding_mode, align_corners)  # refuses
     sizes = input._shape[2:]
+    n = len(sizes)
     x: Any = widened(input).reshape(*input._shape[:2], math.prod(sizes))
     wide = widened(grid)
     # Positions come as x, y, z: the last dimension first.
@@ -206,6 +215,7 @@ for _name in ("grid_sampler", "grid_sampler_2d", "grid_sampler_3d"):
         f"{_name}({_ARGS}) -> Tensor",
         doc="Elements of (N, C, ...) at positions (N, ..., n) in [-1, 1]; modes are 0 bilinear, 1 "
         "nearest, 2 bicubic, and paddings 0 zeros, 1 border, 2 reflection.",
+        rule=_spec,
         decomposition=_sampled,
         namespaces=("torch",),
     )

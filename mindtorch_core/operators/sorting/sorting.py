@@ -317,6 +317,7 @@ _ISIN = "*, bool assume_unique=False, bool invert=False) -> Tensor"
 op(
     f"isin.Tensor_Tensor(Tensor elements, Tensor test_elements, {_ISIN}",
     doc=_ISIN_DOC,
+    rule=lambda elements, test_elements, **_: TensorSpec(elements._shape, bool_),
     grad=NONDIFF,
     decomposition=_isin,
     out=True,
