@@ -41,7 +41,7 @@ WRONG = {
         torch.from_numpy([1])                                 ndarray list
         torch.set_default_dtype("float32")                    floating 'float32'
         torch.load("/nowhere/model.pt")                       /nowhere/model.pt
-        torch.save(torch.ones(2), "/nowhere/model.pt")        /nowhere/model.pt
+        torch.save(torch.ones(2), "/nowhere/model.pt")        Parent directory /nowhere
         torch.save(lambda: 1, "model.pt")                     lambda imported
         torch.ones(2, 3)[0, 0, 0]                             indices 2
         torch.ones(2, 3)[1.5]                                 float

@@ -129,7 +129,7 @@ def test_writes_in_inference_mode(write, made_inside):
         assert mine.is_inference() == wanted.is_inference()
 
 
-@pytest.mark.filterwarnings("ignore:an output of shape")
+@pytest.mark.filterwarnings("ignore:An output with one or more elements was resized")
 def test_a_number_of_a_tensor_fills_in_inference_mode():
     """Where the block comes again as well: its kernel is made of others."""
     number = torch.tensor(7.0)
