@@ -200,3 +200,11 @@ def test_a_hook_of_sums_is_given_large_gradients_with_the_others(sums):
     loss.backward()
     assert given == [256 * 256 + 256]
     assert torch.equal(model.module.weight.grad, torch.full((256, 256), 4.0))
+
+
+def test_large_gradients_are_summed_in_the_dtype_that_is_asked_for(sums):
+    precision = nn.parallel.distributed._MixedPrecision(reduce_dtype=HALF)
+    model = nn.parallel.DistributedDataParallel(nn.Linear(256, 256), mixed_precision=precision)
+    model(torch.ones(4, 256)).sum().backward()
+    assert (sums.sizes, sums.dtypes) == ([256 * 256 + 256], [HALF])
+    assert model.module.weight.grad.dtype is WHOLE
