@@ -8,7 +8,9 @@ from mindtorch_core.dispatch.registry import registry
 
 RULES = {**AXES, **SAMPLES}
 # Parts whose windows have one dimension go by the ops of two.
-BY_OTHERS = {"avg_pool1d_backward", "max_pool1d_with_indices", "max_pool1d_with_indices_backward"}
+BY_OTHERS = {
+    "adaptive_max_pool1d", "avg_pool1d_backward", "max_pool1d_with_indices", "max_pool1d_with_indices_backward",
+}  # fmt: skip
 
 
 def names_of_ops():

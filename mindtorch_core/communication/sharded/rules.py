@@ -423,7 +423,7 @@ RULES: Final[dict[str, Callable[..., Any]]] = {
     **dict.fromkeys(
         (
             "mse_loss_backward", "smooth_l1_loss_backward", "huber_loss_backward", "_cdist_backward",
-            "grid_sampler", "grid_sampler_2d", "_unique2", "unique_consecutive", "isin",
+            "grid_sampler", "grid_sampler_2d", "isin",
         ),
         _by_parts,
     ),

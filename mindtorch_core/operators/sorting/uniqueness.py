@@ -155,6 +155,7 @@ for _name, _schema, _doc, _composed in (
     op(
         f"{_name}({_schema}) -> (Tensor, Tensor, Tensor)",
         doc=f"{_doc}; empty where not asked for.",
+        grad=NONDIFF,
         decomposition=_composed,
         data_dependent=True,
         namespaces=("torch",) if _name == "_unique2" else (),

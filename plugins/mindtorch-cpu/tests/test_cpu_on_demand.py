@@ -37,7 +37,7 @@ FIRST = {
     "resampling": "nn.functional.interpolate", "rms_norm": "nn.functional.rms_norm", "sampling": "binomial", "scans": "cumsum",
     "scattering": "masked_scatter", "selection": "where", "slopes": "sigmoid",
     "softmax": "softmax", "special": "lgamma",
-    "steps": "_fused_adam_", "uniqueness": "isin", "views": "select",
+    "steps": "_fused_adam_", "membership": "isin", "views": "select",
 }  # fmt: skip
 
 

@@ -41,15 +41,6 @@ def compare(name, function, *args, **kwargs):
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_elements_without_repetition(dtype):
-    for x, wanted in itertools.product(operands(dtype), (False, True)):
-        compare("_unique2", torch.ops.aten._unique2, x, True, wanted, not wanted)
-        for dim in (None, 0):
-            run = torch.ops.aten.unique_consecutive
-            compare("unique_consecutive", run, x, wanted, wanted, dim)
-
-
-@pytest.mark.parametrize("dtype", DTYPES)
 def test_the_most_frequent(dtype):
     for x, dim, keepdim in itertools.product(operands(dtype), (0, -1, 1), (False, True)):
         compare("mode", torch.mode, x, dim, keepdim)

@@ -61,6 +61,7 @@ HOMES: Final = (
     ("looking",
      "binary_cross_entropy index_copy index_copy_ index_reduce index_reduce_ max_unpool2d "
      "max_unpool3d"),
+    ("membership", "isin.Tensor_Tensor mode"),
     ("nn", "nll_loss_backward nll_loss_forward"),
     ("normalization",
      "_native_batch_norm_legit native_batch_norm native_batch_norm_backward native_layer_norm "
@@ -121,7 +122,6 @@ HOMES: Final = (
     ("steps",
      "_fused_adagrad_ _fused_adagrad_.tensor_lr _fused_adam_ _fused_adam_.tensor_lr _fused_adamw_ "
      "_fused_adamw_.tensor_lr _fused_sgd_ _fused_sgd_.tensor_lr"),
-    ("uniqueness", "_unique2 isin.Tensor_Tensor mode unique_consecutive"),
     ("views",
      "diagonal expand permute reshape select slice split split_with_sizes squeeze squeeze.dim t "
      "transpose unbind unsqueeze view"),

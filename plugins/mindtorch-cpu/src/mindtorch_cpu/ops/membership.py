@@ -1,4 +1,4 @@
-"""Few elements without repetition, the most frequent ones, and those among others: of few NumPy calls."""
+"""The most frequent of few elements, and those among others: of few NumPy calls."""
 
 from __future__ import annotations
 
@@ -13,8 +13,6 @@ from ..large import SOME
 from ..register import composition_of, kernel, rule_of
 from .order import along, positions_in_order
 
-_unique: Final = composition_of("_unique2")
-_consecutive: Final = composition_of("unique_consecutive")
 _mode: Final = composition_of("mode")
 _isin: Final = composition_of("isin.Tensor_Tensor")
 
@@ -29,46 +27,6 @@ def _starts(values: Any) -> Any:
     first[..., :1] = True
     np.not_equal(values[..., 1:], values[..., :-1], first[..., 1:])
     return first
-
-
-def _groups(values: Any, order: Any, self: Any, inverse: bool, counts: bool) -> Any:
-    """Different elements, and what else is wanted of them, see the core's composition."""
-    first = _starts(values)
-    starts = np.flatnonzero(first)
-    numbers, sizes = (np.empty(0, np.int64) for _ in range(2))
-    if inverse:
-        numbers = np.cumsum(first)
-        numbers -= 1
-        if order is not None:
-            placed = np.empty_like(numbers)
-            placed[order] = numbers
-            numbers = placed
-        numbers = numbers.reshape(self.raw_shape)
-    if counts:
-        sizes = np.diff(starts, append=values.size)
-    return wrap(values.take(starts), self.raw_dtype), wrap(numbers, int64), wrap(sizes, int64)
-
-
-@kernel("_unique2")
-def unique(
-    self: Any, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False
-) -> Any:
-    """Different elements in order."""
-    if not _is_served(self.raw_data):
-        return _unique(self, sorted, return_inverse, return_counts)
-    flat = self.raw_data.reshape(-1)
-    order = positions_in_order(flat, descending=False)
-    return _groups(flat.take(order), order, self, return_inverse, return_counts)
-
-
-@kernel("unique_consecutive")
-def unique_consecutive(
-    self: Any, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
-) -> Any:
-    """Elements that differ from the one before."""
-    if dim is not None or not _is_served(self.raw_data):
-        return _consecutive(self, return_inverse, return_counts, dim)
-    return _groups(self.raw_data.reshape(-1), None, self, return_inverse, return_counts)
 
 
 @kernel("mode")
