@@ -48,6 +48,24 @@ def either_way(request):
 
 
 @pytest.fixture
+def with_and_without(by_kernels, monkeypatch):
+    """Runs a function with compiled loops and without: what both give, as can be compared."""
+    if not KERNELS.enabled:
+        pytest.skip(KERNELS.reason)
+
+    def run(function):
+        found = []
+        for name in ("now", "off"):
+            monkeypatch.setattr(KERNELS, "mode", name)
+            made = function()
+            every = made if isinstance(made, tuple) else (made,)
+            found.append([(t.dtype, t.shape, t.stride(), repr(t.tolist())) for t in every])
+        return found
+
+    return run
+
+
+@pytest.fixture
 def both():
     """Runs a function of no arguments in a pipeline: with compiled kernels, and in tiles.
 

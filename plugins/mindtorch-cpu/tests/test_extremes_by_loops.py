@@ -13,19 +13,12 @@ DTYPES = ["float32", "float64", "float16", "bfloat16", "int64", "int32", "int8"]
 
 
 @pytest.fixture
-def alike(by_kernels, monkeypatch):
+def alike(with_and_without):
     """Compares what a function gives with compiled loops and without."""
-    if not KERNELS.enabled:
-        pytest.skip(KERNELS.reason)
 
     def compare(function, what):
-        found = []
-        for mode in ("now", "off"):
-            monkeypatch.setattr(KERNELS, "mode", mode)
-            made = function()
-            every = made if isinstance(made, tuple) else (made,)
-            found.append([(t.dtype, t.shape, t.stride(), repr(t.tolist())) for t in every])
-        assert found[0] == found[1], what
+        here, there = with_and_without(function)
+        assert here == there, what
 
     return compare
 
