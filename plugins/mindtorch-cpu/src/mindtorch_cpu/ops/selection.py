@@ -82,11 +82,16 @@ def masked_fill(self: Any, mask: Any, value: Any) -> Any:
 
 @kernel("masked_fill_")
 def masked_fill_(self: Any, mask: Any, value: Any) -> Any:
-    """The same in place."""
-    if isinstance(value, Tensor) or not isinstance(mask, Tensor):
+    """The same in place; what shows elements several times has them filled where one of their masks holds."""
+    if not isinstance(mask, Tensor) or mask.raw_data.dtype != np.bool_:
         return _masked_fill_(self, mask, value)
     c, a = mask.raw_data, self.raw_data
-    if c.dtype != np.bool_ or c.shape != a.shape or many(a):
+    if 0 in a.strides:
+        made = _masked_fill(self, mask, value)
+        if made.raw_shape == self.raw_shape:
+            np.copyto(a, made.raw_data, where=c)
+            return self
+    if isinstance(value, Tensor) or c.shape != a.shape or many(a):
         return _masked_fill_(self, mask, value)
     np.copyto(a, exact(value, self.raw_dtype), where=c)
     return self
