@@ -8,6 +8,8 @@ from mindtorch_core.backend import Instruction, Program, Ref, numel
 
 from ..fusion.classify import is_elementwise, reduction_of
 from ..fusion.limits import LIMITS
+from ..native.kernels import KERNELS
+from .runs import last_uses, run_from
 
 __all__ = ["tiles_pay"]
 
@@ -16,22 +18,34 @@ def tiles_pay(program: Program) -> bool:
     """Whether a program is better computed in tiles.
 
     They save the way to memory and back of each value that goes from one large element-wise op to the
-    next. To plan an op costs as much as such a way of half as many elements as are called large.
+    next, unless one kernel computes both without a plan. To plan an op costs as much as such a way of half
+    as many elements as are called large.
     """
     values, least = program.values, LIMITS.min_elements
     if all(numel(v.shape) < least for v in values):
         return False
     saved = 0
-    fusible: set[int] = set()  # values that stay in a tile
-    for each in program.instructions:
+    fusible: dict[int, int] = {}  # values that stay in a tile, and the run that makes each
+    runs = _runs(program)
+    for each, run in zip(program.instructions, runs, strict=True):
         if not each.outs or not _is_fusible(program, each):
             continue
         read = {int(a) for a in (*each.args, *each.kwargs.values()) if isinstance(a, Ref)}
-        saved += sum(numel(values[n].shape) for n in read & fusible)
+        saved += sum(numel(values[n].shape) for n in read if fusible.get(n, run) != run)
         out = each.outs[0]
         if out is not None and numel(values[out].shape) >= least:
-            fusible.add(int(out))
+            fusible[int(out)] = run
     return saved > 0 and 2 * saved >= len(program.instructions) * least
+
+
+def _runs(program: Program) -> list[int]:
+    """For each instruction a number, which those that one kernel computes share."""
+    found: list[int] = []
+    last = last_uses(program)
+    while (at := len(found)) < len(program.instructions):
+        run = run_from(program, at, last) if KERNELS.usable else None
+        found += [at] * (1 if run is None else run.instructions)
+    return found
 
 
 class _Shown:
