@@ -48,12 +48,12 @@ def test_a_chain_through_a_sum_of_large_tensors_runs_in_tiles():
 
     def shares():
         e = (x * 2 + 1).exp()
-        return e / e.sum(-1, keepdim=True)
+        return e / e.sum()
 
     for _ in range(4):
         with torch.pipeline() as pipe:
             y = shares()
-    assert pipe.stats()["fused_ops"] == 5
+    assert pipe.stats()["fused_ops"] == 4
     assert torch.equal(y, shares())
 
 

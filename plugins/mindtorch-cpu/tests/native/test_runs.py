@@ -12,7 +12,7 @@ from mindtorch_cpu import compiled
 from mindtorch_cpu.bound_calls import CALLS
 from mindtorch_cpu.native.kernels import KERNELS
 from mindtorch_cpu.native.reference import probes, same
-from mindtorch_cpu.straight import lines
+from mindtorch_cpu.straight import compiling, lines
 
 ONE = ["exp", "neg", "sqrt", "sin", "tanh", "abs", "floor", "sigmoid", "relu"]
 ADDED = ["add", "sub"]
@@ -116,8 +116,8 @@ def test_a_run_is_one_kernel_whose_numbers_are_given_at_each_launch(now):
 
 
 def test_a_run_makes_what_is_used_after_it_and_nothing_else(now, monkeypatch):
-    runs, found = [], lines.run_from
-    monkeypatch.setattr(lines, "run_from", lambda *given: runs.append(found(*given)) or runs[-1])
+    runs, found = [], compiling.run_from
+    monkeypatch.setattr(compiling, "run_from", lambda *given: runs.append(found(*given)) or runs[-1])
     x, y = torch.linspace(0, 1, 3001), torch.linspace(1, 2, 3001)
     for _ in range(8):
         with torch.pipeline():

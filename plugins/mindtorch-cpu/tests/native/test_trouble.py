@@ -27,7 +27,7 @@ from mindtorch_cpu.native.kernels import KERNELS
 from mindtorch_cpu.straight import compiling
 
 x = torch.arange(5000.0)
-compiling.tiles_pay = lambda program: True
+compiling.tiles_pay = lambda program, find: True
 row_of("cpu").runtime.planned_from = LIMITS.min_elements = 1
 
 def group(factor):
@@ -61,7 +61,7 @@ def fresh(monkeypatch):
     made.mode = "now"
     monkeypatch.setattr("mindtorch_cpu.native.preparing.KERNELS", made)
     monkeypatch.setattr("mindtorch_cpu.fusion.compiled.KERNELS", made)
-    monkeypatch.setattr("mindtorch_cpu.straight.compiling.tiles_pay", lambda program: True)
+    monkeypatch.setattr("mindtorch_cpu.straight.compiling.tiles_pay", lambda program, find: True)
     monkeypatch.setattr(row_of("cpu").runtime, "planned_from", 1)
     monkeypatch.setattr(LIMITS, "min_elements", 1)
     monkeypatch.setenv("MINDTORCH_KERNEL_CACHE", "")

@@ -11,13 +11,13 @@ from .kernels import KERNELS
 from .launch import LONGEST_SUM, Launch, Strides, pieces_of
 from .program import DTYPES, REDUCTIONS, Graph, Program
 
-__all__ = ["Unservable", "arranged", "prepared", "prepared_rows"]
+__all__ = ["SHORTEST_SUM", "Unservable", "arranged", "prepared", "prepared_rows"]
 
 # With shorter rows each costs more than its elements do.
 _SHORT: Final = 16
 _DEEP: Final = 8
 # Rows that are reduced: shorter ones NumPy adds in another way.
-_SHORTEST_SUM: Final = 64
+SHORTEST_SUM: Final = 64
 _POWERS: Final = frozenset({"power", "float_power"})
 
 
@@ -119,7 +119,7 @@ def prepared(
 
 
 def prepared_rows(
-    graph: Graph, arrays: Sequence[Any], numbers: Any, kept: int, shortest: int = _SHORTEST_SUM
+    graph: Graph, arrays: Sequence[Any], numbers: Any, kept: int, shortest: int = SHORTEST_SUM
 ) -> Launch | None:
     """The same for a graph that reduces rows.
 

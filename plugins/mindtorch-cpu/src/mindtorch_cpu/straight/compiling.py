@@ -19,8 +19,10 @@ from mindtorch_core.backend import (
 )
 
 from ..arrays import QUIET
-from .gains import tiles_pay
+from ..large import LARGE
+from .gains import Find, tiles_pay
 from .lines import Writer
+from .runs import run_from
 
 __all__ = ["compile_program"]
 
@@ -36,9 +38,19 @@ def compile_program(program: Program, empty: Callable[..., Tensor]) -> Executabl
         program: recorded ops of the CPU.
         empty: makes a tensor of a shape, strides, dtype and device.
     """
-    if tiles_pay(program) or any(_reaches_out(program, each) for each in program.instructions):
+    find = _finder(program)
+    if tiles_pay(program, find) or any(_reaches_out(program, i) for i in program.instructions):
         return None
-    return Executable(program, empty)
+    return Executable(program, empty, find)
+
+
+def _finder(program: Program) -> Find:
+    """What finds the runs of a program: only where values are large rows are looked for."""
+    if all(numel(v.shape) < LARGE for v in program.values):
+        return run_from
+    from .row_runs import kernel_from
+
+    return kernel_from
 
 
 def _reaches_out(program: Program, instruction: Instruction) -> bool:
@@ -66,8 +78,8 @@ class Executable:
 
     trusted: Final = True
 
-    def __init__(self, program: Program, empty: Callable[..., Tensor]) -> None:
-        writer = Writer(program, empty)
+    def __init__(self, program: Program, empty: Callable[..., Tensor], find: Find) -> None:
+        writer = Writer(program, empty, find)
         self.source = writer.source()
         name = f"<straight code {next(_NUMBER)}>"
         linecache.cache[name] = (len(self.source), None, self.source.splitlines(True), name)

@@ -39,8 +39,12 @@ def _passed(grad: Any, a: Any, bound: Any) -> Any:
     return np.where(np.less_equal(a, bound), grad.dtype.type(0), grad)
 
 
+def _rsqrt(a: Any) -> Any:
+    return np.reciprocal(np.sqrt(a))
+
+
 # What is two calls of NumPy.
-_SEVERAL: Final = {"aten::threshold_backward": _passed}
+_SEVERAL: Final[dict[str, Any]] = {"aten::threshold_backward": _passed, "aten::rsqrt": _rsqrt}
 _BESIDES: Final = {**_OF_DENSE, **WITH_ZERO}
 _SCALED: Final = frozenset({"aten::add", "aten::add_", "aten::sub", "aten::sub_"})
 

@@ -2,32 +2,37 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from mindtorch_core.backend import Instruction, Program, Ref, numel
 
 from ..fusion.classify import is_elementwise, reduction_of
 from ..fusion.limits import LIMITS
-from ..native.kernels import KERNELS
-from .runs import last_uses, run_from
+from .runs import Run, last_uses
 
-__all__ = ["tiles_pay"]
+__all__ = ["Find", "shown", "tiles_pay"]
+
+Find = Callable[[Program, int, dict[int, int]], Run | None]
 
 
-def tiles_pay(program: Program) -> bool:
+def tiles_pay(program: Program, find: Find) -> bool:
     """Whether a program is better computed in tiles.
 
     They save the way to memory and back of each value that goes from one large element-wise op to the
     next, unless one kernel computes both without a plan. To plan an op costs as much as such a way of half
     as many elements as are called large.
+
+    Args:
+        program: recorded ops.
+        find: gives the instructions that one kernel computes, see `runs.run_from`.
     """
     values, least = program.values, LIMITS.min_elements
     if all(numel(v.shape) < least for v in values):
         return False
     saved = 0
     fusible: dict[int, int] = {}  # values that stay in a tile, and the run that makes each
-    runs = _runs(program)
-    for each, run in zip(program.instructions, runs, strict=True):
+    for each, run in zip(program.instructions, _runs(program, find), strict=True):
         if not each.outs or not _is_fusible(program, each):
             continue
         read = {int(a) for a in (*each.args, *each.kwargs.values()) if isinstance(a, Ref)}
@@ -38,12 +43,12 @@ def tiles_pay(program: Program) -> bool:
     return saved > 0 and 2 * saved >= len(program.instructions) * least
 
 
-def _runs(program: Program) -> list[int]:
+def _runs(program: Program, find: Find) -> list[int]:
     """For each instruction a number, which those that one kernel computes share."""
     found: list[int] = []
     last = last_uses(program)
     while (at := len(found)) < len(program.instructions):
-        run = run_from(program, at, last) if KERNELS.usable else None
+        run = find(program, at, last)
         found += [at] * (1 if run is None else run.instructions)
     return found
 
@@ -70,6 +75,11 @@ class _Entry:
         self.outs = [_Shown(values[o]) for o in instruction.outs if o is not None]
 
 
+def shown(program: Program, instruction: Instruction) -> Any:
+    """An instruction as an entry of a launch, for those who look at entries."""
+    return _Entry(program, instruction)
+
+
 def _is_fusible(program: Program, instruction: Instruction) -> bool:
-    entry: Any = _Entry(program, instruction)
+    entry = shown(program, instruction)
     return is_elementwise(entry) or reduction_of(entry) is not None

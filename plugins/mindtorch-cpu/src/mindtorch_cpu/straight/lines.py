@@ -20,14 +20,15 @@ from mindtorch_core.backend import (
 
 from ..arrays import CPU, NUMPY_OF, ZEROS, ndarray, scalar, wrap
 from ..bound_calls import CALLS
-from ..compiled import computed
+from ..compiled import computed, computed_rows
 from ..fusion.classify import is_own_kernel
 from ..large import LARGE
 from ..memory_pool import LARGE as POOLED
 from ..memory_pool import POOL
 from .formulas import WITH_ZERO, formula_of, is_row_major, order_of
 from .functions import function_of
-from .runs import Run, last_uses, run_from
+from .gains import Find
+from .runs import Run, last_uses
 
 __all__ = ["Writer"]
 
@@ -45,11 +46,13 @@ class Writer:
         calls_kernels: whether there are ops that are calls of their kernels.
     """
 
-    def __init__(self, program: Program, empty: Callable[..., Tensor]) -> None:
+    def __init__(self, program: Program, empty: Callable[..., Tensor], find: Find) -> None:
         self.program = program
+        self._find = find
         self.scope: dict[str, Any] = {
-            "bound": CALLS.get, "computed": computed, "empty": np.empty, "laid_out": partial(laid_out, empty),
-            "ndarray": ndarray, "parts": parts, "pooled": POOL.empty, "scalar": scalar, "wrap": wrap,
+            "bound": CALLS.get, "computed": computed, "computed_rows": computed_rows,
+            "empty": np.empty, "laid_out": partial(laid_out, empty), "ndarray": ndarray,
+            "parts": parts, "pooled": POOL.empty, "scalar": scalar, "wrap": wrap,
         }  # fmt: skip
         # Names in it, by their kind and by what they stand for.
         self._constants: dict[tuple[str, int], str] = {}
@@ -78,7 +81,7 @@ class Writer:
             self._line(f"{''.join(f'n{i}, ' for i in range(len(program.numbers)))}= numbers")
         at = 0
         while at < len(program.instructions):
-            run = run_from(program, at, self._last)
+            run = self._find(program, at, self._last)
             if run is not None:
                 self._run(at, run)
             else:
@@ -175,19 +178,25 @@ class Writer:
         result = program.values[run.result]
         dtype = self._constant("d", result.dtype)
         given = [
-            self._array(n) if is_value else self._scalar(n, dtype) for is_value, n in run.inputs
+            self._as_taken(self._array(n), n, run) if is_value else self._scalar(n, dtype)
+            for is_value, n in run.inputs
         ]
         numpy = NUMPY_OF[result.dtype]
-        empty = "empty" if numel(result.shape) * numpy.itemsize < POOLED else "pooled"
         for n in run.outputs:
-            self._line(f"a{n} = {empty}({result.shape!r}, {self._constant('y', numpy)})")
+            shape = program.values[n].shape
+            empty = "empty" if numel(shape) * numpy.itemsize < POOLED else "pooled"
+            self._line(f"a{n} = {empty}({shape!r}, {self._constant('y', numpy)})")
         key, trace = self._constant("r", run.key), self._constant("f", run.trace)
-        made = [f"a{n}" for n in run.outputs]
+        made = [self._as_taken(f"a{n}", n, run) for n in run.outputs]
         # As `computed` looks for what is bound to a shape, and more besides.
-        shape = self._constant("b", (run.key, result.shape, numpy.num, None))
-        self._line(f"call = bound({shape})")
+        whole: Any = program.values[run.inputs[0][1]].shape
+        if run.rows is not None:
+            whole = run.rows.as_matrix(whole)
+        key_of_shape = self._constant("b", (run.key, whole, numpy.num, None))
+        self._line(f"call = bound({key_of_shape})")
         self._line(
-            f"if (call is None or not call({', '.join(given + made)})) and not computed("
+            f"if (call is None or not call({', '.join(given + made)})) and not "
+            f"{'computed' if run.rows is None else 'computed_rows'}("
             f"{key}, {trace}, ({', '.join(given)},), ({''.join(f'{a}, ' for a in made)})):"
         )
         if run.writes:
@@ -207,6 +216,12 @@ class Writer:
         self._forget(more, self._tensors - tensors, first + run.instructions)
         self._indent = "    "
         self._arrays.update(run.outputs)
+
+    def _as_taken(self, name: str, n: int, run: Run) -> str:
+        """A value as a run's kernel takes it: with its rows in one dimension, where they are reduced."""
+        shape = self.program.values[n].shape
+        matrix = shape if run.rows is None else run.rows.as_matrix(shape)
+        return name if matrix == shape else f"{name}.reshape({matrix!r})"
 
     def _ufunc(self, instruction: Instruction) -> bool:
         """Write an op whose kernel is a ufunc, on operands for which it is nothing else."""
