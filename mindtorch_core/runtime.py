@@ -306,6 +306,18 @@ class Runtime(ABC):
         d = op.definition
         return d is not None and not (d.traits.random or op.plan is not None or op.fallback)
 
+    def remakes(self, op: Any) -> bool:
+        """Whether results of an element-wise op may be made again where late ops read them.
+
+        Where less has to be held for it at the fullest moment of a launch, large values that follow from
+        others which are kept anyway are let go, and the kernel makes them again. Programs and what `plan` is
+        asked about have such ops only where the backend says yes; it is asked once for each op.
+
+        Args:
+            op: a `mindtorch_core.backend.RecordedOp`, which only makes one result.
+        """
+        return False
+
     def compile(self, program: Any) -> Any:
         """Compile recorded ops. A backend that has this method is asked before `plan`.
 

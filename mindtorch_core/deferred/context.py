@@ -34,6 +34,7 @@ from .frames import request
 from .launch import Launch
 from .observers import BESIDE, PICTURES, TRACING
 from .planning import plan_parts
+from .remaking.recorded import make_again
 from .replay.known import END, NOTHING
 from .replay.replaying import Replaying
 from .replay.sites import SITES, site_here
@@ -291,6 +292,7 @@ class Pipeline(Replaying):
         start = time.perf_counter()
         counts.dropped += drop_dead(entries, abandoned=reason == RESUMED)
         retold = launch.retold
+        counts.made_again(*make_again(launch))
         parts = plan_parts(entries, nbytes) if retold is None else retold.parts(entries, nbytes)
         for part in parts:
             if part.plan is not None:
@@ -311,7 +313,7 @@ class Pipeline(Replaying):
         launch.settle_marked(waiting)
         launch.announce_checks()
         self.fill_aliases()
-        launched = len(launch.entries) - len(rest)
+        launched = len(launch.entries) - len(launch.again) - len(rest)
         nbytes = size_of(rest)
         # Together: no interrupt comes between lines that call nothing.
         self.recorded[:0] = rest
@@ -340,9 +342,9 @@ class Pipeline(Replaying):
             compiled ones they ran, by name: ``launches``, ``operations``, the ``seconds`` they took to
             make, and their ``source``),
             ``plan_cache_hits``, ``peak_bytes`` (of results and of what is computed between them,
-            known before launch), ``seconds`` per stage (that of recording, from the first op to the
-            last with what your code does between them, only where it is traced), and ``breaks``:
-            how many ops were not deferred, by reason.
+            known before launch), ``remade`` values (made again where late ops read them; by that
+            ``remade_bytes`` less are held), ``seconds`` per stage (of recording: from the first op to the
+            last, only where it is traced), and ``breaks``: how many ops were not deferred, by reason.
         """
         recording = None if self.observer is None else self.observer.recording
         return self.counts.as_dict(len(self.recorded) + self.followed, recording)

@@ -36,13 +36,15 @@ class Counts:
     fused_ops = 0
     peak_bytes = 0
     plan_hits = 0
+    remade = 0
+    remade_bytes = 0
     walks = 0
     planning = 0.0
     launching = 0.0
     breaks: Mapping[str, int] = {}
     places: tuple[tuple[str, CodeType, int], ...] = ()
     counted: Mapping[tuple[str, CodeType, int], int] = {}
-    replays: tuple[tuple[tuple[int, int, int], float], ...] = ()
+    replays: tuple[tuple[tuple[int, ...], float], ...] = ()
     notes: Sequence[Counter[str]] = ()
     kernels: Sequence[dict[str, dict[str, Any]]] = ()
 
@@ -83,19 +85,25 @@ class Counts:
         self.fused_ops += plan.fused
         self.plan_hits += plan.cached
         self.peak_bytes = max(self.peak_bytes, plan.peak_bytes)
+        self.made_again(plan.remade, plan.remade_bytes)
         if plan.notes is not None:
             self.notes = [sum(self.notes, Counter()), plan.notes]
         if plan.kernels is not None:
             self.kernels = [_together(self.kernels), plan.kernels]
 
-    def replayed(self, reason: str, place: Any, did: tuple[int, int, int], seconds: float) -> None:
+    def made_again(self, values: int, saved: int) -> None:
+        """Count values that a launch makes again, and by how many bytes less it holds for that."""
+        self.remade += values
+        self.remade_bytes = max(self.remade_bytes, saved)
+
+    def replayed(self, reason: str, place: Any, did: tuple[int, ...], seconds: float) -> None:
         """Count a flush of what followed a known trace, which most blocks do but once.
 
         Args:
             reason: why it is.
             place: the line that made it necessary, see `flush`.
-            did: how many ops there were, how many of them had to be computed, and the memory that they
-                took at most.
+            did: how many ops there were, how many of them had to be computed, the memory that they took at
+                most, how many values were made again, and by how many bytes less was held for it.
             seconds: how long that took.
         """
         if place is None:
@@ -107,12 +115,13 @@ class Counts:
 
     def _add_replays(self) -> None:
         replays, self.replays = self.replays, ()
-        for (ops, needed, peak_bytes), seconds in replays:
+        for (ops, needed, peak_bytes, remade, saved), seconds in replays:
             self.launched += ops
             self.followed += ops
             self.dropped += ops - needed
             self.plan_hits += 1
             self.peak_bytes = max(self.peak_bytes, peak_bytes)
+            self.made_again(remade, saved)
             self.launching += seconds
 
     def as_dict(self, pending: int, recording: float | None) -> dict[str, Any]:
@@ -148,6 +157,8 @@ class Counts:
             "kernels": _together(self.kernels),
             "plan_cache_hits": self.plan_hits,
             "peak_bytes": self.peak_bytes,
+            "remade": self.remade,
+            "remade_bytes": self.remade_bytes,
             "seconds": seconds,
             "breaks": dict(self.breaks),
         }

@@ -30,6 +30,7 @@ from .trace import (
 from .unseen import held_outside
 
 if TYPE_CHECKING:
+    from .remaking.recorded import Remade
     from .replay.retold import Retold
 
 __all__ = ["Launch", "recorded_by"]
@@ -57,9 +58,11 @@ class Launch:
         under_way: positions of what is running, or has just run: nobody knows how far it came.
         running: whether it is running.
         retold: what has run before, and is settled by this launch.
+        again: positions of the ops that make a value again.
     """
 
     retold: Retold | None = None
+    again: frozenset[int] = frozenset()
 
     def __init__(self, entries: list[Entry | None]) -> None:
         self.entries = entries
@@ -76,6 +79,11 @@ class Launch:
         self._omitted: list[Omitted] = []
         # Checks on data that are under way, and what depends on them.
         self._checks: list[tuple[Callable[[], bool], PipelineError, list[weakref.ref[Tensor]]]] = []
+
+    def take(self, found: Remade) -> None:
+        """Launch ops of which some make values again, in the place of those that there are."""
+        self.entries[:] = found.entries
+        self.again = found.again
 
     def run(self, parts: Sequence[Part]) -> None:
         """Launch all entries, each part in the way of its backend's plan if there is one."""
@@ -406,7 +414,7 @@ class Launch:
         done, rest = present[: stopped.count], present[stopped.count :]
         owners = owners_of(step.compute, [e for i in done if (e := self.entries[i]) is not None])
         for i, result in zip(done, stopped.results, strict=True):
-            if (entry := self.entries[i]) is not None:
+            if (entry := self.entries[i]) is not None and i not in stopped.again:
                 try:
                     self._settle(entry, result, who, owners)
                 except Exception as cause:  # noqa: BLE001 (nothing else is lost by it)

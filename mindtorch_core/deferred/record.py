@@ -108,6 +108,7 @@ def _recorded(
     )  # fmt: skip
     op.compiled = compiles(runtime) and runtime.compiles(op)
     op.share = row.type, op.compiled and runtime.compiles_at_once
+    op.remakes = op.elementwise and runtime.remakes(op)
     return op
 
 

@@ -19,6 +19,7 @@ _NUMBERS = (
     "flushes",
     "fused_groups",
     "fused_ops",
+    "remade",
 )
 _BY_NAME = ("flush_reasons", "breaks")
 

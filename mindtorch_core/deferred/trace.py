@@ -8,6 +8,7 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from copy import copy
 from operator import index
 from types import CodeType
 from typing import Any, Final, NamedTuple
@@ -63,14 +64,16 @@ class RecordedOp:
         moves: whether it makes its first argument anew on the device that the second one names.
         numbers: positions and names of the arguments that are numbers to compute with.
         compiled: whether its backend compiles it.
+        remakes: whether its result may be made again where a late op reads it, see `Runtime.remakes`.
+        repeats: whether it is just what does so.
         fallback: whether the backend has no kernel for it: launched alone, it goes to its fallback.
         share: what is planned together with it: its device, and whether it is compiled at once;
             `COPIES` for a copy between devices.
     """
 
     __slots__ = (
-        "compiled", "definition", "device", "draws", "fallback", "impl", "kernel", "moves", "name", "number",
-        "numbers", "plan", "pure", "share", "view", "writes",
+        "_repeated", "compiled", "definition", "device", "draws", "fallback", "impl", "kernel", "moves",
+        "name", "number", "numbers", "plan", "pure", "remakes", "repeats", "share", "view", "writes",
     )  # fmt: skip
 
     def __init__(
@@ -101,8 +104,30 @@ class RecordedOp:
         self.moves = definition is not None and definition.traits.moves
         self.numbers = numbers
         self.fallback = fallback
-        self.compiled = False
+        self.compiled = self.remakes = self.repeats = False
         self.share: Share = device, False
+        self._repeated: RecordedOp | None = None
+
+    @property
+    def elementwise(self) -> bool:
+        """Whether it only makes one result, each element of what stands at its place in the operands."""
+        d = self.definition
+        return (
+            d is not None
+            and "pointwise" in d.tags
+            and self.pure
+            and not (self.view or self.fallback)
+            and self.plan is None
+        )
+
+    def repeated(self) -> RecordedOp:
+        """The same op where it makes a value again that was let go."""
+        found = self._repeated
+        if found is None:
+            found = copy(self)
+            found.number, found.repeats = next(_NUMBERS), True
+            self._repeated = found
+        return found
 
     def __repr__(self) -> str:
         return f"<RecordedOp {self.name}>"
@@ -207,12 +232,15 @@ class StepStopped(BaseException):
         results: of those.
         cause: the error of the next one.
         under_way: how many, from the next one on, may have written something.
+        again: positions of those before whose values are gone by now and needed once more.
     """
 
     def __init__(
-        self, count: int, results: Sequence[Any], cause: BaseException, under_way: int = 1
-    ) -> None:
-        super().__init__(count, results, cause, under_way)
+        self, count: int, results: Sequence[Any], cause: BaseException, under_way: int = 1,
+        again: frozenset[int] = frozenset(),
+    ) -> None:  # fmt: skip
+        super().__init__(count, results, cause, under_way, again)
+        self.again = again
         self.count = count
         self.results = results
         self.cause = cause
@@ -294,16 +322,23 @@ class Plan:
         notes: counts by a short text how steps were computed, filled as they are.
         kernels: by name, what there is to say of the compiled kernels that steps ran, filled as they do; its
             ``launches`` are added up over plans.
+        remade, remade_bytes: how many values are made again, and by how many bytes less is held for it.
     """
 
-    __slots__ = ("batch", "cached", "fused", "groups", "kernels", "notes", "peak_bytes", "steps")
+    __slots__ = (
+        "batch", "cached", "fused", "groups", "kernels", "notes", "peak_bytes", "remade", "remade_bytes",
+        "steps",
+    )  # fmt: skip
 
     def __init__(
         self, steps: list[Step | None] | None = None, *, groups: int = 0, fused: int = 0,
         peak_bytes: int = 0, cached: bool = False, batch: Batch | None = None,
         notes: Counter[str] | None = None, kernels: dict[str, dict[str, Any]] | None = None,
+        remade: int = 0, remade_bytes: int = 0,
     ) -> None:  # fmt: skip
         self.steps = steps
+        self.remade = remade
+        self.remade_bytes = remade_bytes
         self.kernels = kernels
         self.notes = notes
         self.batch = batch

@@ -117,6 +117,7 @@ def _of_flush(flush: Flush, pipeline: int) -> Iterator[Event]:
         "pipeline": pipeline,
         "ops": len(nodes),
         "dropped": sum(n.dropped for n in nodes),
+        "made again": sum(n.remade for n in nodes),
         "groups": len({n.group for n in nodes} - {None}),
         "bytes": sum(n.nbytes for n in nodes if not n.dropped),
     }

@@ -14,6 +14,7 @@ from ..failures import Failed
 from ..frames import user_line
 from ..launch import Launch
 from ..planning import Part
+from ..remaking.recorded import Remade
 from ..trace import Entry, Step, location_of
 from .describe import Describer
 from .graph import Graph
@@ -169,18 +170,31 @@ class _TracedLaunch(Launch):
         self._stamps = history.entries
         self._nodes = {id(e): node for e, node in zip(entries, flush.nodes, strict=True)}
 
+    def take(self, found: Remade) -> None:
+        """Launch ops of which some make values again: what is noted of them is noted of the first ones."""
+        nodes = self._flush.nodes
+        self._nodes = {id(e): nodes[i] for e, i in zip(found.entries, found.origins, strict=True)}
+        for i in found.again:
+            nodes[found.origins[i]].remade = True
+        super().take(found)
+
     def run(self, parts: Sequence[Part]) -> None:
         """Launch everything, with notes."""
         flush = self._flush
-        for entry, node in zip(self.entries, flush.nodes, strict=True):
-            node.dropped = entry is None
+        present = {id(self._nodes[id(e)]) for e in self.entries if e is not None}
+        for node in flush.nodes:
+            node.dropped = id(node) not in present
         flush.planned = perf_counter()
         super().run(parts)
 
     def finish(self, interrupt: BaseException | None) -> None:
         """Say what has failed; what has not run is no part of this flush."""
         super().finish(interrupt)
-        left = {id(self._nodes[id(e)]) for e in self.left_over() if id(e) in self._nodes}
+        left = {
+            id(self._nodes[id(e)])
+            for e in self.left_over()
+            if id(e) in self._nodes and not e.op.repeats
+        }
         self._flush.nodes = [node for node in self._flush.nodes if id(node) not in left]
         self._flush.end = perf_counter()
 

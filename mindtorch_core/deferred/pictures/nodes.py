@@ -52,6 +52,7 @@ class Node:
         group: number of the fused group it was launched in, or None.
         dropped: whether it was left out because nobody could see its result.
         failed: whether its result could not be computed.
+        remade: whether its result was let go, and made again for a late op.
         recorded_at: when, on the clock of `time.perf_counter`; None where nobody traced.
     """
 
@@ -68,6 +69,7 @@ class Node:
     group: int | None = None
     dropped: bool = False
     failed: bool = False
+    remade: bool = False
     recorded_at: float | None = None
 
     @property
@@ -101,6 +103,7 @@ class Node:
                 (f"group {self.group}", self.group is not None),
                 ("dropped", self.dropped),
                 ("failed", self.failed),
+                ("made again", self.remade),
             )
             if holds
         ]
@@ -153,8 +156,11 @@ class Flush:
         parts = [count(len(nodes), "op")]
         if fused:
             parts.append(f"{len(fused)} fused into {count(len(set(fused)), 'group')}")
-        for word in ("dropped", "failed"):
-            number = sum(getattr(n, word) for n in nodes)
+        for word, number in (
+            ("dropped", sum(n.dropped for n in nodes)),
+            ("failed", sum(n.failed for n in nodes)),
+            ("made again", sum(n.remade for n in nodes)),
+        ):
             if number:
                 parts.append(f"{number} {word}")
         return f"{self.reason or 'pending'}: {', '.join(parts)}"

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from ...tensors.tensor import Tensor
-from ..trace import Entry, StepFailed, StepStopped
+from ..trace import Entry, StepFailed, StepStopped, tensors_of
 from .checks import Checked, verify
 from .payloads import as_tensor, fitting
 from .program import Executable, Halted, Program
@@ -92,7 +92,25 @@ class Call:
         start, end = halted.span(self._program)
         results = self._results(halted.made, start)
         under_way = sum(e is not None for e in self._entries[start:end])
-        return StepStopped(len(results), results, halted.cause, under_way)
+        again = self._gone(start, halted.made) if self._program.again else frozenset()
+        return StepStopped(len(results), results, halted.cause, under_way, again)
+
+    def _gone(self, start: int, made: Mapping[int, Any]) -> frozenset[int]:
+        """Where the ops stand whose values the program lets go, as far as the ops from one on need them."""
+        entries, remade = self._entries, set(self._program.again.values())
+        makers = {
+            id(t): i for i in remade if i < start and (e := entries[i]) is not None for t in e.outs
+        }
+        gone: set[int] = set()
+        needing = [e for e in entries[start:] if e is not None]
+        while needing:
+            entry = needing.pop()
+            for t in tensors_of((*entry.args, *entry.kwargs.values())):
+                i = makers.pop(id(t), None)
+                if i is not None and self._number_of[id(t)] not in made:
+                    gone.add(i)
+                    needing.append(entries[i])
+        return frozenset(self._positions[i] for i in gone)
 
     def _results(self, made: dict[int, Any], count: int | None = None) -> list[Any]:
         """What the first entries have given, of values by their numbers."""

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from ...runtime import Runtime
 from ...values.devices import TABLE
+from ..remaking.of_programs import remade
 from ..trace import Entry, Plan, Step
 from .calls import Call
 from .describing import Description, Undescribable
@@ -43,9 +44,12 @@ def compiled_plan(device: str, entries: Sequence[Entry | None]) -> Plan | None:
         kept.program, executable, present, positions, found.inputs, found.numbers, found.number_of,
         trusted=getattr(executable, "trusted", False),
     )  # fmt: skip
-    peak = getattr(executable, "peak_bytes", 0)
+    peak, program = getattr(executable, "peak_bytes", 0), kept.program
     step = Step(tuple(positions), call)
-    return Plan([step], groups=1, fused=len(present), cached=cached, peak_bytes=peak)
+    return Plan(
+        [step], groups=1, fused=len(present), cached=cached, peak_bytes=peak, remade=len(program.again),
+        remade_bytes=program.saved,
+    )  # fmt: skip
 
 
 def compiled(device: str, found: Description) -> tuple[Kept, bool]:
@@ -57,6 +61,7 @@ def compiled(device: str, found: Description) -> tuple[Kept, bool]:
 def compiled_program(program: Program) -> Kept:
     """What a backend makes of a program that is not kept."""
     start = time.perf_counter()
+    program = remade(program)
     kept = Kept(program, TABLE[program.device].runtime.compile(program))
     PROGRAMS.put(kept, time.perf_counter() - start)
     return kept

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from ...values.devices import device
@@ -105,11 +106,15 @@ class Program:
         positions: where the instructions stand among the ops that were recorded, of which those that
             nobody needs are left out.
         key: equal for equal programs, and hashable.
+        again: by position of an instruction that makes a value again, so that nobody has to hold it until
+            then, where the op stands among those that were recorded that has made it first; empty unless
+            `Runtime.remakes` says that there may be any. Its own position is that of the op which reads it.
+        saved: by how many bytes less is held for it at the fullest moment.
     """
 
     __slots__ = (
-        "device", "donated", "inputs", "instructions", "key", "numbers", "outputs", "positions",
-        "values",
+        "again", "device", "donated", "inputs", "instructions", "key", "numbers", "outputs", "positions",
+        "saved", "values",
     )  # fmt: skip
 
     def __init__(
@@ -123,6 +128,8 @@ class Program:
         donated: Sequence[int],
         positions: Sequence[int],
         key: Hashable,
+        again: Mapping[int, int] = MappingProxyType({}),
+        saved: int = 0,
     ) -> None:
         self.device = device
         self.instructions = tuple(instructions)
@@ -133,6 +140,8 @@ class Program:
         self.donated = frozenset(donated)
         self.positions = tuple(positions)
         self.key = key
+        self.again = again
+        self.saved = saved
 
     @property
     def written(self) -> frozenset[int]:
@@ -190,11 +199,12 @@ class Program:
     def __str__(self) -> str:
         lines = [f"program of {len(self.instructions)} ops on {self.device}"]
         lines += [f"  %{n} = input {_shown(self.values[n])}" for n in self.inputs]
-        for each in self.instructions:
+        for at, each in enumerate(self.instructions):
             given = [*map(repr, each.args), *(f"{k}={v!r}" for k, v in each.kwargs.items())]
             outs = ", ".join("_" if o is None else f"%{o}" for o in each.outs)
             shown = ", ".join(_shown(self.values[o]) for o in each.outs if o is not None)
             kind = "  in place" if each.op.writes else "  view" if each.op.view else ""
+            kind += "  again" if at in self.again else ""
             lines.append(f"  {outs} = {each.op.name}({', '.join(given)})  {shown}{kind}")
         return "\n".join([*lines, f"  return {', '.join(f'%{n}' for n in self.outputs)}"])
 

@@ -122,7 +122,8 @@ class Ready:
     Attributes:
         executable: computes the block.
         program: what it computes; its values stand at their numbers among those of the trace.
-        did: how many ops there are, how many of them it computes, and the memory that it takes at most.
+        did: how many ops there are, how many of them it computes, the memory that it takes at most, how many
+            values it makes again, and by how many bytes less it holds for that.
         seen: places of the results that can be seen.
         spare: by the classes of what stands at `Known.hidden`, what gives the results that may be handed
             out again by the next run, and the places of all other values.
@@ -151,7 +152,9 @@ class Ready:
         ] = {}
         self.program = program
         self.inputs = getter(program.inputs)
-        self.did: Final = size, len(program.positions), int(getattr(executable, "peak_bytes", 0))
+        needed = len(program.positions) - len(program.again)
+        peak = int(getattr(executable, "peak_bytes", 0))
+        self.did: Final = size, needed, peak, len(program.again), program.saved
         self.in_order: bool = getattr(executable, "in_order", False)
         self.trusted: bool = getattr(executable, "trusted", False)
         self.calls_ops: bool = getattr(executable, "calls_ops", True)

@@ -219,6 +219,12 @@ class CPURuntime(Runtime):
         """Every op may be part of straight code: what is no ufunc is a call of its kernel."""
         return True
 
+    def remakes(self, op: Any) -> bool:
+        """What this backend's own kernels compute, which takes a pass over memory."""
+        from .fusion.classify import is_own_kernel
+
+        return is_own_kernel(op)
+
     def compile(self, program: Any) -> Any:
         """Small blocks that come again as straight code, see `mindtorch_cpu.straight`."""
         from .straight import compile_program
