@@ -16,8 +16,8 @@ TYPES: Final = {"f4": "float", "f8": "double", "i4": "i32", "i8": "i64", "i2": "
 class Code(Lines):
     """Instructions of a walk; variables are memory, which LLVM turns into registers."""
 
-    def __init__(self, arguments: Sequence[str]) -> None:
-        super().__init__(set())
+    def __init__(self, arguments: Sequence[str], declared: set[str] | None = None) -> None:
+        super().__init__(set() if declared is None else declared)
         self._entry: list[str] = []
         for i, name in enumerate(arguments):
             kind = "ptr" if name.isupper() else "i64"
@@ -126,10 +126,24 @@ class Code(Lines):
         self.put("ret i64 1")
         self.label("go")
 
+    def function(self, name: str, parameters: str) -> str:
+        """A function that others of a module call."""
+        return "\n".join(
+            [
+                f"define internal void @{name}({parameters}) noinline #0 {{",
+                "entry:",
+                *self._entry,
+                *self.lines,
+                "  ret void",
+                "}",
+            ]
+        )
+
     def text(self) -> str:
         """The module."""
         return "\n".join(
             [
+                *sorted(self._declared),
                 f"define i64 @{compiler.NAME}(ptr noalias %args) #0 {{",
                 "entry:",
                 *self._entry,

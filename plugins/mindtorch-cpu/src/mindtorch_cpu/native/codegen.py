@@ -53,7 +53,9 @@ class Lines:
 
     def intrinsic(self, name: str, kind: str, *operands: str) -> str:
         """Write a call of one of LLVM's functions, all of whose operands are of one type."""
-        full = f"llvm.{name}.{_SUFFIX.get(kind, kind)}"
+        count, of, each = kind.strip("<>").rpartition(" x ")
+        suffix = f"v{count}{_SUFFIX[each]}" if of else _SUFFIX.get(kind, kind)
+        full = f"llvm.{name}.{suffix}"
         self._declared.add(f"declare {kind} @{full}({', '.join([kind] * len(operands))})")
         return self.set(f"call {kind} @{full}({', '.join(f'{kind} {o}' for o in operands)})")
 

@@ -338,14 +338,24 @@ def made_from(program: Program | Walk) -> Kernel | WalkKernel:
 
 def _key(program: Program | Walk) -> str:
     """Under which a program's object lies on disk."""
-    return hashlib.sha256(f"{compiler.fingerprint()} {program!r}".encode()).hexdigest()
+    text = f"{compiler.fingerprint()} {program!r} {_summed(program)}"
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _summed(program: Program | Walk) -> list[str]:
+    """The dtypes whose sums a program makes in BLAS's order, which is known, without calls of BLAS."""
+    if isinstance(program, Walk) or not program.rows:
+        return []
+    nodes = program.graph.nodes
+    codes = sorted({node.dtype for node in nodes if node.op in ("row_sum", "row_dot")})
+    return [code for code in codes if KERNELS.get(Walk("row_dots", code), 0, at_once=True)]
 
 
 def text_of(program: Program | Walk) -> str:
     """LLVM's text of a kernel."""
     if isinstance(program, Walk):
         return text_of_walk(program)
-    return ir_of_rows(program) if program.rows else ir_of(program)
+    return ir_of_rows(program, _summed(program)) if program.rows else ir_of(program)
 
 
 def _dtypes(program: Program) -> set[str]:

@@ -61,13 +61,13 @@ def _one(node: Node, operands: list[Any]) -> Any:
     return UFUNCS[node.op](*operands)
 
 
-def probes(code: str, seed: int, count: int = STRIP + 77) -> Any:
-    """Elements that operations may go wrong on: limits, zeros, NaN, and numbers between."""
-    return np.resize(_pool(code, seed), count)
+def probes(code: str, seed: int, count: int = STRIP + 77, *, hard: bool = True) -> Any:
+    """Elements that operations may go wrong on: limits, zeros, NaN, and numbers between; or these alone."""
+    return np.resize(_pool(code, seed, hard), count)
 
 
 @functools.lru_cache(maxsize=64)
-def _pool(code: str, seed: int, count: int = 4099) -> Any:
+def _pool(code: str, seed: int, hard: bool, count: int = 4099) -> Any:
     """As many of them as repeat at no place of a vector or a row.
 
     They are kept.
@@ -87,6 +87,8 @@ def _pool(code: str, seed: int, count: int = 4099) -> Any:
         wide = np.sqrt(-2 * np.log(1 - radius)) * np.cos(2 * np.pi * angle)  # Box and Muller's
         wide[far < 0.5] *= 30
         made = wide.astype(np.float32 if code == "bf" else d).astype(d)
+        if not hard:
+            return made
         put = np.argsort(some)[: count // 4]
         made[put] = np.resize(np.array(_FLOATS), len(put)).astype(np.float32).astype(d)
         return made

@@ -6,7 +6,7 @@ of a loop of NumPy's serves all rows of the strip; what there is one of for a ro
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from ..rows import FOLD
 from .codegen import HEAD, Lines, Module, PhaseFunction
@@ -15,17 +15,28 @@ from .operations import STORED, emit
 from .pairwise import pairwise_sum
 from .program import DTYPES, REDUCTIONS, Node, Program
 from .schedule import Call, Home, Phase
+from .summing import blas_function
 
 __all__ = ["ir_of_rows"]
 
 
-def ir_of_rows(program: Program) -> str:
-    """The text of a module with one kernel that reduces rows."""
-    return _RowModule(program, NAME).text()
+def ir_of_rows(program: Program, summed: Sequence[str] = ()) -> str:
+    """The text of a module with one kernel that reduces rows.
+
+    Args:
+        program: what it computes.
+        summed: dtypes of which `blas_function` makes the sums that BLAS makes.
+    """
+    return _RowModule(program, summed).text()
 
 
 class _RowModule(Module):
     """Writes the kernel of a program that reduces rows."""
+
+    def __init__(self, program: Program, summed: Sequence[str]) -> None:
+        super().__init__(program, NAME)
+        self._summed = summed
+        self._phases: dict[int, _RowPhase] = {}
 
     def _main(self) -> None:
         w, outer = self._w, self.program.outer
@@ -61,12 +72,84 @@ class _RowModule(Module):
             base = self._w.at(base, self._w.set(f"mul i64 {place}, {step}"))
         return base
 
-    def _run_phase(self, number: int, phase: Phase) -> None:
-        function = _RowPhase(self, number, phase)
-        self.functions.append(function.text())
-        passed = [f"i64 {self._n}", f"i64 {self._width}", f"ptr {self._numbers}"]
+    def _run_phases(self) -> None:
+        for number, phase in enumerate(self.plan.phases):
+            if self._is_passed_on(phase):
+                self._in_pieces(number, phase)
+                continue
+            if phase.stores:
+                self._run_phase(number, phase)
+            for call in phase.calls:
+                self._compute(call)
+
+    def _is_passed_on(self, phase: Phase) -> bool:
+        """Whether sums of products read all elements that a phase writes, and nothing else does."""
+        first, nodes = self.graph.first_node, self.graph.nodes
+        written = {v for v, _ in phase.stores} - self.constant
+        calls = {call.value for call in phase.calls}
+        others = {v for v, _ in self.graph.outputs}
+        for v, node in enumerate(nodes, first):
+            others.update(() if v in calls else node.operands)
+        return (
+            bool(written)
+            and not written & others
+            and all(nodes[v - first].op in ("row_sum", "row_dot") for v in calls)
+            and all(kind == "slot" for _, (kind, _) in phase.stores)
+        )
+
+    def _in_pieces(self, number: int, phase: Phase) -> None:
+        """Run a phase and its sums by pieces of a row that has some: these stay in a first-level cache."""
+        w = self._w
+        name = f"pieces{number}"
+        cut = w.set(f"icmp ne i64 {self._pieces}, 1")
+        w.put(f"br i1 {cut}, label %{name}.cut, label %{name}.whole")
+        w.label(f"{name}.whole")
+        self._run_phase(number, phase)
+        for call in phase.calls:
+            self._compute(call)
+        w.put(f"br label %{name}.done")
+        w.label(f"{name}.cut")
+        width = w.set(f"udiv i64 {self._width}, {self._pieces}")
+        written = {v for v, _ in phase.stores}
+
+        def piece(p: str) -> None:
+            start = w.set(f"mul i64 {p}, {width}")
+            self._run_phase(number, phase, (width, start))
+            for call in phase.calls:
+                node = self.graph.nodes[call.value - self.graph.first_node]
+                size = DTYPES[node.dtype].itemsize
+                given = [
+                    self._operand(v)[0] if v in written else self._piece_of(v, start)
+                    for v in node.operands
+                ]
+                parts = w.at(self._operand(call.value)[0], "8")
+                found = w.at(parts, w.set(f"mul i64 {p}, {size}"))
+                self._blas(call, node, given, found, ("1", width, "0"))
+
+        self._repeat(self._pieces, piece)
+        for call in phase.calls:
+            self._add_parts(call)
+        w.put(f"br label %{name}.done")
+        w.label(f"{name}.done")
+
+    def _piece_of(self, v: int, start: str) -> str:
+        """The address of a value's elements from one of a row on."""
+        return self._w.at(self._operand(v)[0], start, STORED[self.graph.dtype(v)])
+
+    def _run_phase(self, number: int, phase: Phase, piece: tuple[str, str] | None = None) -> None:
+        """Call the function of a phase, for all rows or for a piece of one: its width and where it begins."""
+        function = self._phases.get(number)
+        if function is None:
+            function = self._phases[number] = _RowPhase(self, number, phase)
+            self.functions.append(function.text())
+        count, width = (self._n, self._width) if piece is None else ("1", piece[0])
+        passed = [f"i64 {count}", f"i64 {width}", f"ptr {self._numbers}"]
         for kind, at in function.homes:
-            passed.append(f"ptr {(self._bases if kind == 'array' else self._slots)[at]}")
+            base = (self._bases if kind == "array" else self._slots)[at]
+            code = function.rows_read.get((kind, at))
+            if piece is not None and code is not None:
+                base = self._w.at(base, piece[1], STORED[code])
+            passed.append(f"ptr {base}")
             if kind == "array":
                 folded = self.program.layouts[at] == "folded"
                 passed.append("i64 0" if folded else f"i64 {self._given[at][2][-1]}")
@@ -100,10 +183,10 @@ class _RowModule(Module):
                 steps.append("0" if column else size)
             self._call(call.loops[0], at, steps, [self._width])
 
-        self._over_rows(row)
+        self._repeat(self._n, row)
 
-    def _over_rows(self, body: Callable[[str], None]) -> None:
-        """A loop over the rows of the strip."""
+    def _repeat(self, count: str, body: Callable[[str], None]) -> None:
+        """A loop without branches within."""
         w = self._w
         self._loop_count += 1
         name = f"rows{self._loop_count}"
@@ -114,7 +197,7 @@ class _RowModule(Module):
         w.put(f"%{name}.r = phi i64 [ 0, %{name}.before ], [ %{name}.next, %{name} ]")
         body(f"%{name}.r")
         w.put(f"%{name}.next = add i64 %{name}.r, 1")
-        w.put(f"%{name}.more = icmp slt i64 %{name}.next, {self._n}")
+        w.put(f"%{name}.more = icmp slt i64 %{name}.next, {count}")
         w.put(f"br i1 %{name}.more, label %{name}, label %{name}.after")
         w.label(f"{name}.after")
 
@@ -144,7 +227,7 @@ class _RowModule(Module):
             w.put(f"store {kind} {w.set(f'load {kind}, ptr {at}, align 1')}, ptr {into}, align 1")
             self._call(call.loops[0], [into, w.at(at, size), into], ["0", size, "0"], [rest])
 
-        self._over_rows(row)
+        self._repeat(self._n, row)
 
     def _adder(self, code: str) -> str:
         """The name of the function that adds up a row as NumPy does."""
@@ -156,29 +239,46 @@ class _RowModule(Module):
 
     def _products(self, call: Call, node: Node, given: list[str], found: str, long: str) -> None:
         """Sums of rows by a product each; a row that is cut into pieces is alone in its strip."""
-        w, kind = self._w, STORED[node.dtype]
-        size = str(DTYPES[node.dtype].itemsize)
+        w, size = self._w, str(DTYPES[node.dtype].itemsize)
         self._loop_count += 1
         name = f"sum{self._loop_count}"
         whole = w.set(f"icmp eq i64 {self._pieces}, 1")
         w.put(f"br i1 {whole}, label %{name}.whole, label %{name}.cut")
-        ones = self._ones[node.dtype]
         w.label(f"{name}.whole")
-        second, step = (given[1], long) if node.op == "row_dot" else (ones, "0")
-        steps = [long, step, size, size, size]
-        self._call(call.loops[0], [given[0], second, found], steps, [self._n, self._width])
+        self._blas(call, node, given, found, (self._n, self._width, long))
         w.put(f"br label %{name}.done")
         w.label(f"{name}.cut")
         piece = w.set(f"udiv i64 {self._width}, {self._pieces}")
         some = w.set(f"mul i64 {piece}, {size}")
-        parts = w.at(found, "8")
-        second, step = (given[1], some) if node.op == "row_dot" else (ones, "0")
-        steps = [some, step, size, size, size]
-        self._call(call.loops[0], [given[0], second, parts], steps, [self._pieces, piece])
-        w.put(f"store {kind} 0.0, ptr {found}, align 1")
-        self._call(call.loops[1], [found, parts, found], ["0", size, "0"], [self._pieces])
+        self._blas(call, node, given, w.at(found, "8"), (self._pieces, piece, some))
+        self._add_parts(call)
         w.put(f"br label %{name}.done")
         w.label(f"{name}.done")
+
+    def _add_parts(self, call: Call) -> None:
+        """Add up the sums of the pieces of a row, which stand behind their sum."""
+        code = self.graph.dtype(call.value)
+        found, size = self._operand(call.value)
+        self._w.put(f"store {STORED[code]} 0.0, ptr {found}, align 1")
+        parts = self._w.at(found, "8")
+        self._call(call.loops[1], [found, parts, found], ["0", size, "0"], [self._pieces])
+
+    def _blas(
+        self, call: Call, node: Node, given: list[str], found: str, sizes: tuple[str, str, str]
+    ) -> None:
+        """Sums of some rows, of a width and as many bytes, without pieces: by BLAS, or in its order."""
+        (count, width, step), products = sizes, node.op == "row_dot"
+        second = given[1] if products else self._ones[node.dtype]
+        if node.dtype not in self._summed:
+            size = str(DTYPES[node.dtype].itemsize)
+            steps = [step, step if products else "0", size, size, size]
+            self._call(call.loops[0], [given[0], second, found], steps, [count, width])
+            return
+        name, text = blas_function(node.dtype, self.declared, products=products)
+        if text not in self.functions:
+            self.functions.append(text)
+        rows = f"ptr {given[0]}, ptr {second}, i64 {count}, i64 {width}, i64 {width}"
+        self._w.put(f"call void @{name}({rows}, ptr {found})")
 
     def _operand(self, v: int) -> tuple[str, str]:
         """The address of what a loop reads or writes, and its step: from row to row for a column."""
@@ -193,7 +293,11 @@ class _RowModule(Module):
 
 
 class _RowPhase(PhaseFunction):
-    """The loops of a phase over the rows of a strip and their elements."""
+    """The loops of a phase over the rows of a strip and their elements.
+
+    Attributes:
+        rows_read: the dtypes of homes of whole rows that it reads.
+    """
 
     _arguments = ("i64 %n", "i64 %width", "ptr noalias readonly %numbers")
 
@@ -201,6 +305,7 @@ class _RowPhase(PhaseFunction):
         super().__init__(module, number, phase)
         self._row = Lines(module.declared, 300_000)
         self._rows: dict[tuple[Home, bool], str] = {}
+        self.rows_read: dict[Home, str] = {}
         # Whether there is anything to do for each element: a column may go into a whole row.
         layouts = module.program.layouts
         self._full = any(
@@ -271,6 +376,7 @@ class _RowPhase(PhaseFunction):
         at = self._at_row(home, v)
         if v in self._module.constant:
             return self._load(self._row, at, code)
+        self.rows_read[home] = code
         return self._load(self._body, self._body.at(at, "%i", STORED[code]), code)
 
     def _made(self, v: int) -> str:

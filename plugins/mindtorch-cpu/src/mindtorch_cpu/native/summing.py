@@ -14,7 +14,7 @@ import numpy as np
 from .code_of_walks import TYPES, Code
 from .compiler import vector_bytes
 
-__all__ = ["added_rows", "row_sums"]
+__all__ = ["added_rows", "blas_function", "multiplied_rows", "row_dots", "row_sums"]
 
 # Vectors that BLAS adds to in turn, each of so many bytes; of AVX-512 as many of twice the bytes before.
 _CHAINS: Final = 4
@@ -24,28 +24,75 @@ _BYTES: Final = 32
 def row_sums(code: str) -> str:
     """Sums of rows, whose elements are dense, as ``np.vecdot`` makes them with ones."""
     w = Code(("OUT", "GIVEN", "blocks", "rows", "width", "far", "step"))
-    kind, lanes, wide = TYPES[code], _BYTES // int(code[1]), vector_bytes() == 2 * _BYTES
-    whole = w.set(f"and i64 %width, -{_CHAINS * lanes}")
-    before = w.set(f"and i64 %width, -{2 * _CHAINS * lanes}") if wide else "0"
-    left = w.set(f"sub i64 {whole}, {before}")
+    ends = _ends(w, code)
 
     def row(b: str, r: str) -> None:
         place = w.sum(w.times(b, "%far"), w.times(r, "%step"))
-        first = w.set(f"getelementptr {kind}, ptr %GIVEN, i64 {place}")
-        chains = ["zeroinitializer"] * _CHAINS
-        if wide:
-            vectors = _added(w, code, 2 * lanes, chains, first, before)
-            chains = [_halved(w, kind, 2 * lanes, v) for v in vectors]
-        rest = w.set(f"getelementptr {kind}, ptr {first}, i64 {before}")
-        chains = _added(w, code, lanes, chains, rest, left)
-        found = (_joined_in_turn if wide else _joined)(w, kind, lanes, chains)
-        _rest(w, code, first, whole, found, w.sum(w.times(b, "%rows"), r))
+        first = w.set(f"getelementptr {TYPES[code]}, ptr %GIVEN, i64 {place}")
+        _row(w, code, [first], ends, w.sum(w.times(b, "%rows"), r))
 
     w.loop("%blocks", lambda b: w.loop("%rows", lambda r: row(b, r)))
     return w.text()
 
 
-def _added(w: Code, code: str, lanes: int, begin: list[str], first: str, count: str) -> list[str]:
+def blas_function(code: str, declared: set[str], *, products: bool) -> tuple[str, str]:
+    """The name and text of a function of ``GIVEN, OTHER, rows, step, width, OUT``.
+
+    It writes the sums of dense rows that lie ``step`` elements apart, or of the products of rows of both.
+    What it calls of LLVM's is added to ``declared``.
+    """
+    w = Code((), declared)
+    ends = _ends(w, code)
+
+    def row(r: str) -> None:
+        place = w.times(r, "%step")
+        given = ("%GIVEN", "%OTHER") if products else ("%GIVEN",)
+        rows = [w.set(f"getelementptr {TYPES[code]}, ptr {a}, i64 {place}") for a in given]
+        _row(w, code, rows, ends, r)
+
+    w.loop("%rows", row)
+    name = f"{'products' if products else 'sums'}_{code}"
+    parameters = "ptr %GIVEN, ptr %OTHER, i64 %rows, i64 %step, i64 %width, ptr %OUT"
+    return name, w.function(name, parameters)
+
+
+def row_dots(code: str) -> str:
+    """Sums of rows and, behind them, of the products of rows of two arrays: what `blas_function` makes."""
+    declared: set[str] = set()
+    w = Code(("OUT", "GIVEN", "OTHER", "rows", "width", "step"), declared)
+    behind = w.set(f"getelementptr {TYPES[code]}, ptr %OUT, i64 %rows")
+    functions = [blas_function(code, declared, products=products) for products in (False, True)]
+    for (name, _), out in zip(functions, ("%OUT", behind), strict=True):
+        given = "ptr %GIVEN, ptr %OTHER, i64 %rows, i64 %step, i64 %width"
+        w.put(f"call void @{name}({given}, ptr {out})")
+    return "\n".join([*(text for _, text in functions), w.text()])
+
+
+def _ends(w: Code, code: str) -> tuple[str, str]:
+    """How many elements of a row are added in the widest vectors, and how many in vectors."""
+    lanes = _BYTES // int(code[1])
+    whole = w.set(f"and i64 %width, -{_CHAINS * lanes}")
+    wide = vector_bytes() == 2 * _BYTES
+    return w.set(f"and i64 %width, -{2 * _CHAINS * lanes}") if wide else "0", whole
+
+
+def _row(w: Code, code: str, rows: list[str], ends: tuple[str, str], at: str) -> None:
+    """Write the sum of a row, or of the products of two, as an element of ``OUT``."""
+    kind, lanes, wide = TYPES[code], _BYTES // int(code[1]), vector_bytes() == 2 * _BYTES
+    before, whole = ends
+    chains = ["zeroinitializer"] * _CHAINS
+    if wide:
+        vectors = _added(w, code, 2 * lanes, chains, rows, before)
+        chains = [_halved(w, kind, 2 * lanes, v) for v in vectors]
+    rest = [w.set(f"getelementptr {kind}, ptr {row}, i64 {before}") for row in rows]
+    chains = _added(w, code, lanes, chains, rest, w.set(f"sub i64 {whole}, {before}"))
+    found = (_joined_in_turn if wide else _joined)(w, kind, lanes, chains)
+    _rest(w, code, rows, whole, found, at)
+
+
+def _added(
+    w: Code, code: str, lanes: int, begin: list[str], rows: list[str], count: str
+) -> list[str]:
     """Vectors to which those of ``count`` elements are added in turn."""
     kind = TYPES[code]
     vector = f"<{lanes} x {kind}>"
@@ -53,13 +100,22 @@ def _added(w: Code, code: str, lanes: int, begin: list[str], first: str, count: 
 
     def some(i: str) -> None:
         for n, chain in enumerate(chains):
-            at = w.set(f"getelementptr {kind}, ptr {first}, i64 {w.sum(i, str(n * lanes))}")
-            x = w.set(f"load {vector}, ptr {at}, align {code[1]}")
+            given = []
+            for row in rows:
+                at = w.set(f"getelementptr {kind}, ptr {row}, i64 {w.sum(i, str(n * lanes))}")
+                given.append(w.set(f"load {vector}, ptr {at}, align {code[1]}"))
             before = w.set(f"load {vector}, ptr {chain}")
-            w.put(f"store {vector} {w.set(f'fadd {vector} {before}, {x}')}, ptr {chain}")
+            w.put(f"store {vector} {_plus_product(w, vector, before, given)}, ptr {chain}")
 
     w.loop(count, some, len(chains) * lanes)
     return [w.set(f"load {vector}, ptr {c}") for c in chains]
+
+
+def _plus_product(w: Code, kind: str, before: str, given: list[str]) -> str:
+    """A value and another one, or the product of two, rounded once."""
+    if len(given) == 1:
+        return w.set(f"fadd {kind} {before}, {given[0]}")
+    return w.intrinsic("fma", kind, *given, before)
 
 
 def _picked(w: Code, kind: str, count: int, vector: str, at: range) -> str:
@@ -105,16 +161,18 @@ def _of_neighbours(w: Code, kind: str, count: int, found: str) -> str:
     return w.set(f"extractelement <1 x {kind}> {found}, i64 0")
 
 
-def _rest(w: Code, code: str, first: str, whole: str, found: str, at: str) -> None:
+def _rest(w: Code, code: str, rows: list[str], whole: str, found: str, at: str) -> None:
     """Add what is left of a row in float64, of float32 beginning with 0, and write the sum."""
     kind = TYPES[code]
     total = w.variable("double", "0.0" if code == "f4" else found)
 
     def one(i: str) -> None:
-        x = w.load(kind, first, w.sum(whole, i))
-        x = w.set(f"fpext float {x} to double") if code == "f4" else x
+        given = [w.load(kind, row, w.sum(whole, i)) for row in rows]
         before = w.set(f"load double, ptr {total}")
-        w.put(f"store double {w.set(f'fadd double {before}, {x}')}, ptr {total}")
+        if code == "f4":
+            x = given[0] if len(given) == 1 else w.set(f"fmul float {given[0]}, {given[1]}")
+            given = [w.set(f"fpext float {x} to double")]
+        w.put(f"store double {_plus_product(w, 'double', before, given)}, ptr {total}")
 
     w.loop(w.set(f"sub i64 %width, {whole}"), one)
     now = w.set(f"load double, ptr {total}")
@@ -138,3 +196,17 @@ def added_rows(d: Any, random: Any) -> Any:
     wanted = np.vecdot(given[:, :10, :width], np.ones(width, d))
     out = np.zeros_like(wanted)
     return (out, given, 4, 10, width, 11 * (width + 3), width + 3), out, wanted
+
+
+def multiplied_rows(d: Any, random: Any) -> Any:
+    """A case of `row_dots`."""
+    width = int(random.choice(_WIDTHS))
+    given, other = random.normal(0, 1, (2, 10, width + 3)) * np.exp2(
+        random.integers(-9, 9, width + 3)
+    )
+    given[::3, 32:width] *= 2.0**-24
+    given, other = given.astype(d), other.astype(d)
+    seen = given[:, :width]
+    wanted = np.stack([np.vecdot(seen, np.ones(width, d)), np.vecdot(seen, other[:, :width])])
+    out = np.zeros_like(wanted)
+    return (out, given, other, 10, width, width + 3), out, wanted

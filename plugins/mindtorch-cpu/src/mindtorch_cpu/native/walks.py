@@ -27,7 +27,7 @@ from .ranks import first_by_rank, ranked
 from .running import codes_of, running, totals
 from .sampling import sampled, sampled_images
 from .shuffling import exchanged, exchanges
-from .summing import added_rows, row_sums
+from .summing import added_rows, multiplied_rows, row_dots, row_sums
 from .turning import mirrored_rows, mirroring, turned_matrices, turning
 from .windows import (
     averaged,
@@ -285,6 +285,7 @@ WALKS: Final[dict[str, _Row]] = {
     "padding": _Row(padding, padded_lines, ("i8", "i4", "i2", "i1"), 12),
     "mirroring": _Row(mirroring, mirrored_rows, ("i8", "i4", "i2", "i1"), 12),
     "row_sums": _Row(row_sums, added_rows, ("f4", "f8"), 12, True),
+    "row_dots": _Row(row_dots, multiplied_rows, ("f4", "f8"), 24, True),
 }
 
 
