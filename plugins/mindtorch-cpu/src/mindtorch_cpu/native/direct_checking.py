@@ -20,6 +20,7 @@ _DTYPES: Final[dict[str, Any]] = {
     "bf": np.dtype(np.float32),
 }
 _INNER: Final = 7
+_BEHIND: Final = 3
 
 
 def agrees(kind: Any, call: Any, lanes: int) -> bool:
@@ -47,19 +48,26 @@ def _product(kind: Product, call: Any, lanes: int, numbers: Any) -> bool:
     shifts = np.arange(_INNER)[::-1] * size
     out = np.zeros((2 * kind.rows, 2 * wide), x.dtype)
     seen = np.stack([x[s // size : s // size + 2 * wide] for s in shifts])
-    wanted = weights @ seen + bias[:rows, None]
+    bits = np.random.default_rng(6).integers(0, 256, (_INNER, 1 + 2 * kind.vectors, -(-lanes // 8)))
+    bits = bits.astype(np.uint8)
+    masks = np.array([address(row) for row in bits], np.int64)
+    left = np.unpackbits(bits[:, 1:], axis=-1, bitorder="little")[..., :lanes].reshape(seen.shape)
+    # Once as it is, and behind the first ones again without what is masked.
+    sums = weights @ seen + weights[:, _BEHIND:] @ (seen * left)[_BEHIND:]
+    wanted = sums + bias[:rows, None]
     if kind.dtype == "bf":  # the first of each pair is the number, the second its negative
-        wanted = 2 * (weights @ seen) + bias[:rows, None]
+        wanted += sums
         x, weights = (
             np.stack([t, -t], -1).astype(ml_dtypes.bfloat16).view(np.float32)[..., 0]
             for t in (x, weights)
         )
     places = np.arange(_INNER) * size
     copies, scratch = places * 2 * wide, np.zeros((_INNER, 2 * wide), x.dtype)
-    for first, last in ((0, 3), (3, _INNER)):  # the second goes on from the first, and copies
+    for first, last, masked in ((0, _BEHIND, 0), (_BEHIND, _INNER, 0), (_BEHIND, _INNER, 1)):
+        copied = (copies, 2, 1) if first else (0, 2, 2)
         given = arguments(
             x, weights, shifts[first:], places[first:], bias, out, last - first, out.strides[0], rows,
-            _INNER * size, int(first > 0), *((copies, 2, 1) if first else (0, 2, 2)),
+            _INNER * size, int(first > 0), *copied, masks[first:] if masked else 0, bits.shape[2],
         )  # fmt: skip
         _run(call, given, 2 if first else 1, scratch)
     return np.array_equal(out[:rows], wanted)

@@ -37,8 +37,10 @@ class Product(NamedTuple):
     Arguments: addresses of x and weights; of shifts and places, in bytes; of bias and out; the number of r,
     bytes from one row of out to the next, of rows, and bytes from one row of weights to the next; whether
     sums go on from what out holds, not from bias; where in scratch memory the vectors of a tile are copied
-    for each r, in bytes (0 if they are read where they are); and the numbers of tiles along p and of those
-    of an item, which is one if they are copied. An item computes all blocks of rows for its tiles. The last
+    for each r, in bytes (0 if they are read where they are); the numbers of tiles along p and of those of
+    an item, which is one if they are copied; and for each r the address of bits, a whole number of bytes for
+    each vector, and how many bytes there are before the first one's: elements without a bit are copied as
+    zeros (0 if all are copied). An item computes all blocks of rows for its tiles. The last
     block's rows behind the last one repeat it: out has room for them, and bias numbers.
 
     Attributes:
@@ -61,6 +63,7 @@ def product_text(kind: Product) -> str:
     x, weights, shifts, places, bias, out = (w.argument(i, "ptr") for i in range(6))
     count, pitch, rows, step, further = (w.argument(i) for i in range(6, 11))
     copies, tiles, together = w.argument(11, "ptr"), w.argument(12), w.argument(13)
+    marks, skipped = w.argument(14, "ptr"), w.argument(15)
     last, begun = w.integer("sub", rows, 1), w.set(f"icmp ne i64 {further}, 0")
     blocks = w.integer("udiv", w.integer("add", rows, kind.rows - 1), kind.rows)
     copied = w.set(f"icmp ne ptr {copies}, null")
@@ -71,12 +74,7 @@ def product_text(kind: Product) -> str:
         end = w.least(w.integer("add", begin, together), tiles)
         with w.when(copied):
             own = w.at(x, w.integer("mul", begin, kind.vectors * wide))
-            with w.loop(0, count) as r:
-                number = w.integer("mul", r, 8)
-                here, there = (w.load("i64", w.at(t, number)) for t in (shifts, copies))
-                for j in behind:
-                    vector = w.load(w.vector, w.at(w.at(own, here), j))
-                    w.store(w.vector, vector, w.at(w.at("%scratch", there), j))
+            _copy(w, kind, (own, shifts, copies, count), (marks, skipped, begin))
         with w.loop(0, blocks) as block, w.loop(begin, end) as tile:
             along = w.integer("mul", tile, kind.vectors * wide)
             source = w.set(f"select i1 {copied}, ptr %scratch, ptr {w.at(x, along)}")
@@ -108,6 +106,27 @@ def product_text(kind: Product) -> str:
             for target, place in results:
                 w.store(w.vector, w.load(w.vector, place), target)
     return w.text()
+
+
+def _copy(w: Function, kind: Product, given: Sequence[str], masks: tuple[str, str, str]) -> None:
+    """Copy a tile's vectors for each r to scratch memory, all elements or those with a bit."""
+    (own, shifts, copies, count), (marks, skipped, tile) = given, masks
+    wide, each = w.size * w.lanes, -(-w.lanes // 8)
+    bits = w.integer("add", skipped, w.integer("mul", tile, kind.vectors * each))
+    for some in (False, True):
+        with (
+            w.when(w.set(f"icmp {'ne' if some else 'eq'} ptr {marks}, null")),
+            w.loop(0, count) as r,
+        ):
+            number = w.integer("mul", r, 8)
+            here, there = (w.load("i64", w.at(t, number)) for t in (shifts, copies))
+            seen = w.at(w.load("ptr", w.at(marks, number)), bits) if some else ""
+            for j in range(kind.vectors):
+                place = w.at(w.at(own, here), j * wide)
+                vector = (
+                    w.load_some(w.at(seen, j * each), place) if some else w.load(w.vector, place)
+                )
+                w.store(w.vector, vector, w.at(w.at("%scratch", there), j * wide))
 
 
 def accumulate(

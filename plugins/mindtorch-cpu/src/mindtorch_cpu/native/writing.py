@@ -100,6 +100,19 @@ class Function:
         """A value to memory."""
         self.put(f"store {kind} {value}, ptr {address}, align {self.size}")
 
+    def load_some(self, bits: str, address: str) -> str:
+        """A vector of the elements that have a bit, the first the lowest; zeros for others."""
+        raw = 8 * -(-self.lanes // 8)
+        seen = self.set(f"load i{raw}, ptr {bits}, align 1")
+        if raw != self.lanes:
+            seen = self.set(f"trunc i{raw} {seen} to i{self.lanes}")
+        kind = f"<{self.lanes} x i1>"
+        chosen = self.set(f"bitcast i{self.lanes} {seen} to {kind}")
+        name = f"llvm.masked.load.v{self.lanes}{_SUFFIX[self.element]}.p0"
+        self._declared.add(f"declare {self.vector} @{name}(ptr, i32, {kind}, {self.vector})")
+        others = f"{kind} {chosen}, {self.vector} zeroinitializer"
+        return self.set(f"call {self.vector} @{name}(ptr {address}, i32 {self.size}, {others})")
+
     # ---- vectors -------------------------------------------------------------------------------
 
     def spread(self, number: str) -> str:

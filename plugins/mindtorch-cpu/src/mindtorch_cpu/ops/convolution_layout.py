@@ -74,8 +74,9 @@ class Layout:
         self.tail: int = max(furthest + self.length - self.area, 0)
 
     def images(self, batch: int) -> int:
-        """How many images are computed together."""
-        return max(1, min(batch, _LENGTH // self.area))
+        """How many images are computed together: about as many each time."""
+        most = max(1, min(batch, _LENGTH // self.area))
+        return -(-batch // -(-batch // most))
 
     def window(self, phase: tuple[int, ...], sizes: Any) -> tuple[list[slice], list[slice]]:
         """The part of the grid that an image fills in a phase, and the part of the image."""

@@ -6,6 +6,7 @@ Each result is added up by one thread in one order: the bits do not depend on th
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 from typing import Any, Final
@@ -22,6 +23,7 @@ from ..native.sliding import Gradient, Turn
 from ..native.synchronous import Direct, served
 from ..workers import in_parts, share_out
 from .convolution_layout import Layout
+from .masked_layout import Masked, masked
 from .sliding_products import DTYPES, Products, Tiles, beginning, even, pitch_of
 
 __all__ = ["backward", "forward", "weights"]
@@ -31,29 +33,39 @@ __all__ = ["backward", "forward", "weights"]
 _GIVEN: Final = 1 << 14
 _PARTS: Final = 8  # sums of weights that threads make at a time
 _JOINED: Final = 256  # elements of lines that are gone through as one
+_MOVED: Final = 1 << 16  # elements that a thread moves at least
 _WASTED: Final = 20  # lines may have one more element for so many
+_COPYING: Final = (
+    0.4  # blocks of filters whose products cost as much as the copies of masked vectors
+)
 _COPIED: Final = 7  # or be copied so often, without those elements
 
 
 class _Inputs:
-    """The padded phases of inputs (phase, channel, place), some images at a time."""
+    """The phases of inputs (phase, channel, place), padded or to be masked, some images at a time."""
 
     def __init__(self, plan: Layout, images: int, channels: int, slack: int, d: Any) -> None:
         self._plan = plan
         elements = images * plan.area + plan.tail + slack
         self.pitch = pitch_of(elements, d.itemsize)
         self.data = POOL.empty((len(plan.phases), channels, self.pitch), d)
-        self.data.fill(0)
+        if not isinstance(plan, Masked):
+            self.data.fill(0)
         self.size = d.itemsize
 
     def fill(self, x: Any) -> None:
         """Take some images; what lies between them stays zero."""
         plan, channels = self._plan, self.data.shape[1]
-        for data, phase in zip(self.data, plan.phases, strict=True):
-            inside, source = plan.window(phase, x.shape[2:])
-            grid = data[:, : len(x) * plan.area].reshape(channels, len(x), *plan.grid)
-            part = x[(slice(None), slice(None), *source)]
-            grid[(slice(None), slice(None), *inside)] = part.swapaxes(0, 1)
+        windows = [plan.window(phase, x.shape[2:]) for phase in plan.phases]
+
+        def some(low: int, high: int) -> None:
+            for data, (inside, source) in zip(self.data, windows, strict=True):
+                elements = data[low:high, : len(x) * plan.area]
+                grid = elements.reshape(high - low, len(x), *plan.grid)
+                part = x[(slice(None), slice(low, high), *source)]
+                grid[(slice(None), slice(None), *inside)] = part.swapaxes(0, 1)
+
+        in_parts(some, channels, max(1, _MOVED // x[:, 0].size))
 
     def shifts(self, channels: int) -> Any:
         """How many bytes a window's elements lie behind it, channel by channel of a group."""
@@ -68,7 +80,8 @@ def forward(x: Any, w: Any, bias: Any, at: ConvolutionGeometry, y: Any) -> bool:
     """Outputs from inputs and weights; whether that was served."""
     inner = w[0].size
     matrices = w.reshape(at.groups, -1, inner)
-    plan = _layout(at, w.shape[2:], y.shape[2:], x.shape[2:])
+    sizes = (len(y), *y.shape[2:]), x.shape[2:]
+    plan = _cheapest(at, w.shape[2:], *sizes, matrices.shape[1], x.dtype)
     return _slid(x, matrices, np.arange(inner), bias, plan, y)
 
 
@@ -78,6 +91,34 @@ def _layout(at: ConvolutionGeometry, kernel: Any, small: Any, large: Any) -> Lay
     if kernel[-1] <= _COPIED and plan.grid[-1] * _WASTED > small[-1] * (_WASTED + 1):
         return Layout(at, kernel, small, large, True)
     return plan
+
+
+@functools.lru_cache(512)
+def _cheapest(
+    at: ConvolutionGeometry, kernel: Any, small: Any, large: Any, filters: int, d: Any
+) -> Layout:
+    """The layout of images with which the least is computed: in vain, or to copy what is masked.
+
+    Args:
+        at: the convolution.
+        kernel: its sizes.
+        small: how many images there are, and their spatial shape behind it.
+        large: spatial shape before it.
+        filters: of a group.
+        d: NumPy dtype.
+    """
+    images, *sizes = small
+    plan = _layout(at, kernel, sizes, large)
+    other = masked(at, kernel, sizes, large)
+    if other is None:
+        return plan
+    blocks, costs = 0, []
+    for each in (plan, other):
+        step = each.images(images)
+        tiles = Tiles(DTYPES[d], d.itemsize, filters, (step - 1) * each.area + each.length)
+        blocks = tiles.blocks
+        costs.append(-(-images // step) * tiles.tiles * tiles.wide)
+    return other if costs[1] * (blocks + _COPYING) < costs[0] * blocks else plan
 
 
 def _slid(x: Any, matrices: Any, places: Any, bias: Any, plan: Layout, y: Any) -> bool:
@@ -93,7 +134,11 @@ def _slid(x: Any, matrices: Any, places: Any, bias: Any, plan: Layout, y: Any) -
     first = beginning(bias, groups, filters, tiles, d)
     rows = channels * len(plan.phases)
     shifts = inputs.shifts(channels)
-    products = Products(tiles, matrices, places * d.itemsize, first, shifts, rows)
+    masks = None
+    if isinstance(plan, Masked):
+        lanes = vector_bytes() // d.itemsize
+        masks = plan.masks(step, tiles.tiles * tiles.wide // lanes, lanes)
+    products = Products(tiles, matrices, places * d.itemsize, first, shifts, rows, masks)
     width = pitch_of(max(tiles.tiles * tiles.wide, step * plan.area), d.itemsize)
     inside = tuple(slice(0, s) for s in plan.small)
     starts = range(0, len(x), step)
@@ -107,11 +152,17 @@ def _slid(x: Any, matrices: Any, places: Any, bias: Any, plan: Layout, y: Any) -
             products.run(address(given.data), channels * given.pitch * d.itemsize, out)
             found = out[:, :filters, : len(part) * plan.area]
             grid = found.reshape(groups, filters, len(part), *plan.grid)
-            target = y[start : start + step].reshape(len(part), groups, filters, *plan.small)
-            np.copyto(target, np.moveaxis(grid[(..., *inside)], 2, 0))
+            made = np.moveaxis(grid[(..., *inside)], 2, 0)
+            _move(made, y[start : start + step].reshape(len(part), groups, filters, *plan.small))
 
     in_parts(some, len(starts), 1)
     return True
+
+
+def _move(made: Any, target: Any) -> None:
+    """Write images elsewhere, some in each thread."""
+    least = max(1, _MOVED // made[0].size)
+    in_parts(lambda low, high: np.copyto(target[low:high], made[low:high]), len(made), least)
 
 
 def _turned(w: Any, groups: int) -> Any:
@@ -130,7 +181,8 @@ def backward(y: Any, w: Any, bias: Any, at: ConvolutionGeometry, x: Any) -> bool
         return _by_phases(y, matrices, bias, Layout(at, kernel, y.shape[2:], x.shape[2:]), x)
     reach = [(k - 1) * d for k, d in zip(kernel, at.dilation, strict=True)]
     padding = tuple(r - p for r, p in zip(reach, at.padding, strict=True))
-    plan = _layout(at._replace(padding=padding), kernel, x.shape[2:], y.shape[2:])
+    at, sizes = at._replace(padding=padding), ((len(x), *x.shape[2:]), y.shape[2:])
+    plan = _cheapest(at, kernel, *sizes, matrices.shape[1], x.dtype)
     backwards = np.arange(matrices.shape[2]).reshape(-1, count)[:, ::-1].reshape(-1)
     return _slid(y, matrices, backwards, bias, plan, x)
 
@@ -168,7 +220,7 @@ def _by_phases(y: Any, matrices: Any, bias: Any, plan: Layout, x: Any) -> bool:
         for (seen, into), products in phases:
             products.run(address(given), filters * pitch * d.itemsize, out)
             made = out[:, :channels, :size].reshape(groups, channels, len(part), *plan.grid)
-            view[(..., *into)] = np.moveaxis(made[(..., *seen)], 2, 0)
+            _move(np.moveaxis(made[(..., *seen)], 2, 0), view[(..., *into)])
     return True
 
 

@@ -5,10 +5,13 @@ Each result is added up by one thread in one order: the bits do not depend on th
 
 from __future__ import annotations
 
+import itertools
 import math
 from typing import Any, Final
 
 import numpy as np
+
+from mindtorch_core.backend import get_num_threads
 
 from ..addresses import address, arguments
 from ..native.compiler import vector_bytes, vector_registers
@@ -27,10 +30,12 @@ _CHUNK: Final = 1 << 18
 # processor finds few at once, and bytes of a page; twice as many where they lie in as few pages.
 _ROWS: Final = 48
 _PAGE: Final = 1 << 12
-# If there are as many, the vectors that a tile needs are copied to one place of so many bytes, which stays in
-# a first-level cache, for all blocks of filters: 16 KiB of 32, 32 of 48. Sums are the same wherever it ends.
+# If there are as many, the vectors that a tile needs are copied to one place, which stays in a first-level
+# cache, for all blocks of filters. Sums are the same wherever it ends.
 _SCATTERED: Final = 256
-_PLACE: Final = max(1 << 12, 1 << (first_cache() * 2 // 3).bit_length() - 1)
+_PLACE: Final = first_cache() * 3 // 4
+# As many groups are shared out over threads, not the tiles of each; of fewer there are as many parts.
+_GROUPS: Final = 8
 _LINE: Final = 64  # bytes of a cache line
 
 
@@ -80,8 +85,9 @@ class Products:
     """Products of matrices, group by group, with shifted rows of a buffer."""
 
     def __init__(
-        self, tiles: Tiles, matrices: Any, places: Any, first: Any, shifts: Any, rows: int
-    ) -> None:
+        self, tiles: Tiles, matrices: Any, places: Any, first: Any, shifts: Any, rows: int,
+        masks: Any = None,
+    ) -> None:  # fmt: skip
         """Prepare products.
 
         Args:
@@ -91,17 +97,25 @@ class Products:
             first: what sums begin with.
             shifts: where the factors' rows begin in a group's buffer, in bytes.
             rows: of that buffer.
+            masks: bits of the elements that are not left out, (factors, vectors, bytes), which are repeated;
+                None if all are read.
         """
         self._call = tiles.kernel.call
-        self._tiles, self._held = tiles, (matrices, places, first, shifts)
+        marks = None
+        if masks is not None:
+            marks = np.arange(len(masks)) * masks.strides[0] + address(masks)
+            marks = np.tile(marks, len(shifts) // len(masks))
+            self._bits = masks.shape[2] * (tiles.wide * first.itemsize // vector_bytes())
+        self._tiles, self._held = tiles, (matrices, places, first, shifts, masks, marks)
         self._tables = address(shifts), address(places)
+        self._marks = 0 if marks is None else address(marks)
         self._counts = len(shifts), matrices.shape[1], matrices.strides[1]
         own, begin = address(matrices), address(first)
         steps = matrices.strides[0], first.strides[0]
         groups, size = len(matrices), first.itemsize
         inner, of_tile = len(shifts), tiles.wide * size
         self._copies: Any = None
-        if rows >= _SCATTERED and tiles.blocks > 2:
+        if masks is not None or (rows >= _SCATTERED and tiles.blocks > 2):
             _, self._inner = even(inner, _PLACE // of_tile)
             self._copies = np.arange(self._inner) * of_tile
             kept = first.shape[1]
@@ -110,12 +124,17 @@ class Products:
         else:
             self._inner, kept = inner, rows
         most = max(1, _CHUNK // (kept * of_tile))
-        parts = 4 if groups < 8 else 1  # enough for some threads
-        _, self._step = even(tiles.tiles, min(most, -(-tiles.tiles // parts)))
+        parts = -(-tiles.tiles // most)
+        if groups < _GROUPS:  # threads get as much each
+            threads = get_num_threads()
+            parts = min(
+                -(-max(parts, _GROUPS if threads > 1 else 1) // threads) * threads, tiles.tiles
+            )
+        ends = [tiles.tiles * i // parts for i in range(parts + 1)]
         self._items = [
-            (group, start, own + group * steps[0], begin + group * steps[1])
+            (group, start, end - start, own + group * steps[0], begin + group * steps[1])
             for group in range(groups)
-            for start in range(0, tiles.tiles, self._step)
+            for start, end in itertools.pairwise(ends)
         ]
 
     def run(self, source: int, between: int, out: Any) -> None:
@@ -130,9 +149,8 @@ class Products:
         target, pitch, apart = address(out), out.strides[1], out.strides[0]
         inner, rows, step = self._counts
 
-        def work(item: tuple[int, int, int, int]) -> None:
-            group, start, matrix, begin = item
-            count = min(self._step, tiles.tiles - start)
+        def work(item: tuple[int, int, int, int, int]) -> None:
+            group, start, count, matrix, begin = item
             along = start * tiles.wide * size
             copies, together, scratch = 0, count, None
             if self._copies is not None:
@@ -142,6 +160,7 @@ class Products:
                     source + group * between + along, matrix, *(t + 8 * done for t in self._tables),
                     begin, target + group * apart + along, min(self._inner, inner - done), pitch, rows,
                     step, int(done > 0), copies, count, together,
+                    self._marks and self._marks + 8 * done, self._marks and start * self._bits,
                 )  # fmt: skip
                 call(given, 0, count // together, scratch)
 
