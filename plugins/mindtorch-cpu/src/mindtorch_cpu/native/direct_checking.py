@@ -48,8 +48,8 @@ def _product(kind: Product, call: Any, lanes: int, numbers: Any) -> bool:
     shifts = np.arange(_INNER)[::-1] * size
     out = np.zeros((2 * kind.rows, 2 * wide), x.dtype)
     seen = np.stack([x[s // size : s // size + 2 * wide] for s in shifts])
-    bits = np.random.default_rng(6).integers(0, 256, (_INNER, 1 + 2 * kind.vectors, -(-lanes // 8)))
-    bits = bits.astype(np.uint8)
+    shape = _INNER, 1 + 2 * kind.vectors, -(-lanes // 8)
+    bits = np.random.default_rng(6).integers(0, 256, shape, np.uint8)
     masks = np.array([address(row) for row in bits], np.int64)
     left = np.unpackbits(bits[:, 1:], axis=-1, bitorder="little")[..., :lanes].reshape(seen.shape)
     # Once as it is, and behind the first ones again without what is masked.

@@ -39,7 +39,7 @@ class _Line(NamedTuple):
     """The elements of an image along a dimension that have a remainder: the first one, and how many."""
 
     first: int
-    count: int
+    elements: int
 
 
 class Masked(Layout):
@@ -124,6 +124,6 @@ def _along(
     steps = []
     for q, r in places:
         shift = q - behind[r]
-        first, last = max(0, -shift), min(small, lines[r].count - shift)
+        first, last = max(0, -shift), min(small, lines[r].elements - shift)
         steps.append(_Step(r, shift, min(first, small), max(last, 0)))
     return lines, steps

@@ -14,6 +14,7 @@ from mindtorch_core.backend import (
     bool_,
     degrees_of_freedom,
     fresh,
+    get_num_threads,
     int64,
     tell_of_lost_parts,
     uint8,
@@ -42,6 +43,7 @@ from ..row_sums import sums_of_rows
 from ..rows import dots
 from ..short_rows import FEW_IN_ROWS, reduce_rows
 from ..summation import FEW, deviations, long_sums, mean_of_large, naive, total
+from ..whole_sums import SHARED, whole_sums
 from ..workers import share_out
 
 _new = object.__new__
@@ -85,7 +87,8 @@ def sum(self: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None)
     axis = None if dim is None else axes(dim, a.ndim)
     if d.category < FLOATING:
         inner = np.int64 if d is int64 else NUMPY_OF[d]
-        return wrap(row_major(quietly(reduce_rows, np.add, a, axis, inner, keepdim)), d)
+        add = whole_sums if a.size >= SHARED and get_num_threads() > 1 else _one_after_another
+        return wrap(row_major(quietly(add, a, axis, inner, keepdim)), d)
     if a.size > FEW and (a.size >= LARGE or naive(a, axis)):
         if axis is None and not keepdim and d not in WIDER and _in_tiles(a):
             return wrap(_by_tiles(a, _sums_of_tiles, np.add), d)
@@ -117,6 +120,10 @@ def sum(self: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None)
     r.raw_base = None
     r.raw_autograd = None
     return r
+
+
+def _one_after_another(a: Any, axis: Any, inner: Any, keepdim: bool) -> Any:
+    return reduce_rows(np.add, a, axis, inner, keepdim)
 
 
 def _in_tiles(a: Any) -> bool:
