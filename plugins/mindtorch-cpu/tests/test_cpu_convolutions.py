@@ -108,6 +108,20 @@ def test_every_geometry(how, case):
     compared(lambda lib, x, w, b: lib.convolution(x, w, b, *numbers), *leaves)
 
 
+@pytest.mark.parametrize("groups", [8, 9, 21])
+@pytest.mark.parametrize("threads", [1, 2])
+def test_many_groups(how, groups, threads):
+    """Threads take some groups at a time, of which the last may have fewer."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(threads)
+    x, w = leaf(3, 2 * groups, 11, 9), leaf(3 * groups, 2, 3, 3, seed=1)
+    compared(
+        lambda lib, *t: lib.nn.functional.conv2d(*t, padding=1, groups=groups),
+        x, w, leaf(3 * groups, seed=2),
+    )  # fmt: skip
+    torch.set_num_threads(before)
+
+
 @pytest.mark.parametrize("width", [1, 3, 15, 16, 17, 33, 70])
 @pytest.mark.parametrize("groups", [1, 4])
 def test_tails_of_vectors(how, width, groups):

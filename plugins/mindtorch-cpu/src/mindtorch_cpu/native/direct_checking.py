@@ -43,18 +43,24 @@ def _run(call: Any, given: Any, items: int, scratch: Any = None) -> None:
 
 def _product(kind: Product, call: Any, lanes: int, numbers: Any) -> bool:
     wide, rows = kind.vectors * lanes, kind.rows + 1
-    x, weights, bias = numbers(2 * wide + _INNER), numbers(rows, _INNER), numbers(2 * kind.rows)
+    x, weights, bias = (
+        numbers(2, 2 * wide + _INNER),
+        numbers(2, rows, _INNER),
+        numbers(2, 2 * kind.rows),
+    )
     size = x.itemsize
     shifts = np.arange(_INNER)[::-1] * size
-    out = np.zeros((2 * kind.rows, 2 * wide), x.dtype)
-    seen = np.stack([x[s // size : s // size + 2 * wide] for s in shifts])
+    out = np.zeros((2, 2 * kind.rows, 2 * wide), x.dtype)
+    seen = np.stack([x[:, s // size : s // size + 2 * wide] for s in shifts], 1)
     shape = _INNER, 1 + 2 * kind.vectors, -(-lanes // 8)
     bits = np.random.default_rng(6).integers(0, 256, shape, np.uint8)
     masks = np.array([address(row) for row in bits], np.int64)
-    left = np.unpackbits(bits[:, 1:], axis=-1, bitorder="little")[..., :lanes].reshape(seen.shape)
+    left = np.unpackbits(bits[:, 1:], axis=-1, bitorder="little")[..., :lanes].reshape(
+        seen.shape[1:]
+    )
     # Once as it is, and behind the first ones again without what is masked.
-    sums = weights @ seen + weights[:, _BEHIND:] @ (seen * left)[_BEHIND:]
-    wanted = sums + bias[:rows, None]
+    sums = weights @ seen + weights[..., _BEHIND:] @ (seen * left)[:, _BEHIND:]
+    wanted = sums + bias[:, :rows, None]
     if kind.dtype == "bf":  # the first of each pair is the number, the second its negative
         wanted += sums
         x, weights = (
@@ -64,13 +70,14 @@ def _product(kind: Product, call: Any, lanes: int, numbers: Any) -> bool:
     places = np.arange(_INNER) * size
     copies, scratch = places * 2 * wide, np.zeros((_INNER, 2 * wide), x.dtype)
     for first, last, masked in ((0, _BEHIND, 0), (_BEHIND, _INNER, 0), (_BEHIND, _INNER, 1)):
-        copied = (copies, 2, 1) if first else (0, 2, 2)
+        copied, items = ((copies, 2, 1), 2) if first else ((0, 2, 2), 1)
         given = arguments(
-            x, weights, shifts[first:], places[first:], bias, out, last - first, out.strides[0], rows,
+            x, weights, shifts[first:], places[first:], bias, out, last - first, out.strides[1], rows,
             _INNER * size, int(first > 0), *copied, masks[first:] if masked else 0, bits.shape[2],
+            items, *(a.strides[0] for a in (x, weights, bias, out)),
         )  # fmt: skip
-        _run(call, given, 2 if first else 1, scratch)
-    return np.array_equal(out[:rows], wanted)
+        _run(call, given, 2 * items, scratch)
+    return np.array_equal(out[:, :rows], wanted)
 
 
 def _gradient(kind: Gradient, call: Any, lanes: int, numbers: Any) -> bool:

@@ -40,8 +40,10 @@ class Product(NamedTuple):
     for each r, in bytes (0 if they are read where they are); the numbers of tiles along p and of those of
     an item, which is one if they are copied; and for each r the address of bits, a whole number of bytes for
     each vector, and how many bytes there are before the first one's: elements without a bit are copied as
-    zeros (0 if all are copied). An item computes all blocks of rows for its tiles. The last
-    block's rows behind the last one repeat it: out has room for them, and bias numbers.
+    zeros (0 if all are copied); the number of items of a group, and how many bytes further x, weights, bias
+    and out of the next group lie: items of all groups follow each other. An item computes all blocks of rows
+    for its tiles. The last block's rows behind the last one repeat it: out has room for them, and bias
+    numbers.
 
     Attributes:
         dtype: of all numbers; with ``bf`` x and weights hold pairs of bfloat16 in place of each float32,
@@ -60,16 +62,23 @@ def product_text(kind: Product) -> str:
     paired = kind.dtype == "bf"
     w = Function("f4" if paired else kind.dtype)
     size, wide = w.size, w.size * w.lanes
-    x, weights, shifts, places, bias, out = (w.argument(i, "ptr") for i in range(6))
+    of_all = [w.argument(i, "ptr") for i in range(6)]
     count, pitch, rows, step, further = (w.argument(i) for i in range(6, 11))
     copies, tiles, together = w.argument(11, "ptr"), w.argument(12), w.argument(13)
-    marks, skipped = w.argument(14, "ptr"), w.argument(15)
+    marks, skipped, per = w.argument(14, "ptr"), w.argument(15), w.argument(16)
+    further_on = [w.argument(i) for i in range(17, 21)]
     last, begun = w.integer("sub", rows, 1), w.set(f"icmp ne i64 {further}, 0")
     blocks = w.integer("udiv", w.integer("add", rows, kind.rows - 1), kind.rows)
     copied = w.set(f"icmp ne ptr {copies}, null")
+    shifts, places = of_all[2:4]
     table = w.set(f"select i1 {copied}, ptr {copies}, ptr {shifts}")
     behind = range(0, kind.vectors * wide, wide)
-    with w.loop("%low", "%high") as item:
+    with w.loop("%low", "%high") as whole:
+        group, item = (w.integer(op, whole, per) for op in ("udiv", "urem"))
+        x, weights, bias, out = (
+            w.at(of_all[i], w.integer("mul", group, bytes_))
+            for i, bytes_ in zip((0, 1, 4, 5), further_on, strict=True)
+        )
         begin = w.integer("mul", item, together)
         end = w.least(w.integer("add", begin, together), tiles)
         with w.when(copied):

@@ -110,8 +110,8 @@ class Products:
         self._tables = address(shifts), address(places)
         self._marks = 0 if marks is None else address(marks)
         self._counts = len(shifts), matrices.shape[1], matrices.strides[1]
-        own, begin = address(matrices), address(first)
-        steps = matrices.strides[0], first.strides[0]
+        self._begin = address(matrices), address(first)
+        self._steps = matrices.strides[0], first.strides[0]
         groups, size = len(matrices), first.itemsize
         inner, of_tile = len(shifts), tiles.wide * size
         self._copies: Any = None
@@ -124,16 +124,17 @@ class Products:
         else:
             self._inner, kept = inner, rows
         most = max(1, _CHUNK // (kept * of_tile))
-        parts = -(-tiles.tiles // most)
+        parts, threads = -(-tiles.tiles // most), get_num_threads()
+        together = 1  # groups of an item
         if groups < _GROUPS:  # threads get as much each
-            threads = get_num_threads()
-            parts = min(
-                -(-max(parts, _GROUPS if threads > 1 else 1) // threads) * threads, tiles.tiles
-            )
+            least = _GROUPS if threads > 1 else 1
+            parts = min(-(-max(parts, least) // threads) * threads, tiles.tiles)
+        elif parts == 1 and self._copies is None and self._inner == inner:
+            together = -(-groups // (2 * threads))
         ends = [tiles.tiles * i // parts for i in range(parts + 1)]
         self._items = [
-            (group, start, end - start, own + group * steps[0], begin + group * steps[1])
-            for group in range(groups)
+            (group, min(together, groups - group), start, end - start)
+            for group in range(0, groups, together)
             for start, end in itertools.pairwise(ends)
         ]
 
@@ -149,19 +150,24 @@ class Products:
         target, pitch, apart = address(out), out.strides[1], out.strides[0]
         inner, rows, step = self._counts
 
-        def work(item: tuple[int, int, int, int, int]) -> None:
-            group, start, count, matrix, begin = item
+        (matrices, begin), (further, on) = self._begin, self._steps
+
+        def work(item: tuple[int, int, int, int]) -> None:
+            group, groups, start, count = item
             along = start * tiles.wide * size
             copies, together, scratch = 0, count, None
             if self._copies is not None:
                 copies, together, scratch = self._copies, 1, SCRATCH.address(_PLACE // 8)
+            per = count // together
             for done in range(0, inner, self._inner):
                 given = arguments(
-                    source + group * between + along, matrix, *(t + 8 * done for t in self._tables),
-                    begin, target + group * apart + along, min(self._inner, inner - done), pitch, rows,
+                    source + group * between + along, matrices + group * further,
+                    *(t + 8 * done for t in self._tables), begin + group * on,
+                    target + group * apart + along, min(self._inner, inner - done), pitch, rows,
                     step, int(done > 0), copies, count, together,
                     self._marks and self._marks + 8 * done, self._marks and start * self._bits,
+                    per, between, further, on, apart,
                 )  # fmt: skip
-                call(given, 0, count // together, scratch)
+                call(given, 0, groups * per, scratch)
 
         share_out(work, self._items)
