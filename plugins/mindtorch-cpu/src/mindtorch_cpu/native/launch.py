@@ -29,6 +29,9 @@ _ELEMENTS: Final = 1 << 16
 # Rows that are added up: longer ones leave the cache.
 LONGEST_SUM: Final = 1 << 15
 
+# Calls of a thread: after each it waits for the interpreter's lock, which another may have.
+_CALLS: Final = 8
+
 Strides = tuple[int, ...]
 
 
@@ -113,7 +116,7 @@ class Launch:
         strips = self.strips
         words = address(self._words)
         kernel = self.kernel
-        step, scratch = self._step * max(strips // (64 * self._step), 1), self._scratch
+        step, scratch = _of_a_call(strips, self._step), self._scratch
 
         def some(first: int) -> None:
             kernel.call(words, first, min(first + step, strips), SCRATCH.address(scratch))
@@ -129,8 +132,9 @@ class Launch:
             arrays, self._places, self._words, kernel=self.kernel.address, strips=self.strips,
             scratch=8 * self._scratch, elements=self.elements, alive=self,
         )  # fmt: skip
-        step = self._step * max(self.strips // (64 * self._step), 1)
-        return call if call is None or self.strips <= step else _Shared(call, self.strips, step)
+        if call is None or self.strips <= self._step:
+            return call
+        return _Shared(call, self.strips, self._step)
 
 
 class _Shared:
@@ -145,9 +149,10 @@ class _Shared:
 
     def __call__(self, *arrays: Any) -> bool:
         """Run it; False if the arrays are others, and nothing was done."""
-        call, step, strips = self._call, self._step, self._strips
+        call, strips = self._call, self._strips
         if get_num_threads() == 1:
             return call(*arrays)
+        step = _of_a_call(strips, self._step)
         if not call(*arrays, 0, 0):
             return False
 
@@ -156,6 +161,11 @@ class _Shared:
 
         share_out(some, range(0, strips, step))
         return True
+
+
+def _of_a_call(strips: int, least: int) -> int:
+    """How many strips a call of a thread computes: a multiple of the least number."""
+    return least * max(strips // (_CALLS * get_num_threads() * least), 1)
 
 
 def packed(numbers: Sequence[Any]) -> Any:

@@ -8,6 +8,8 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
+from mindtorch_core.backend import get_num_threads
+
 from ..addresses import address, arguments
 from ..arrays import row_major
 from ..native.compiler import vector_bytes, vector_registers
@@ -19,6 +21,7 @@ from .sliding_products import DTYPES, even
 __all__ = ["backward", "fits", "forward", "weights"]
 
 _MOST_TAPS: Final = 64
+_CALLS: Final = 4  # of a thread: after each it waits for the interpreter's lock
 _ADDED: Final = 1 << 12  # numbers of a plane and others that a vector adds up
 
 
@@ -82,7 +85,7 @@ class _Scratch:
 def _run(kernel: Any, scratch: _Scratch, d: Any, rest: tuple[Any, ...], items: int) -> None:
     """Compute all items, some at a time in each thread."""
     given = arguments(*scratch.head, *rest)
-    step = max(1, -(-items // 32))
+    step = max(1, -(-items // (_CALLS * get_num_threads())))
 
     def work(first: int) -> None:
         memory = np.zeros(scratch.elements, d)
