@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Sequence
-from operator import index, is_, itemgetter
+from operator import is_, itemgetter
 from typing import NamedTuple
 
 from ..runtime import Runtime
@@ -12,6 +12,7 @@ from ..values.devices import TABLE
 from ..values.shapes import numel
 from .dependence import bound_to_order, memory_of
 from .frames import user_place
+from .positions import whole
 from .programs.planned import compiled_plan
 from .trace import COPIES, Batch, Entry, Plan, Share, Step, tensors_of
 
@@ -115,7 +116,7 @@ def _covered(steps: Iterable[Step | None], entries: Sequence[Entry | None]) -> s
         if step is None:
             continue
         for i in (*step.entries, *step.borrowed):
-            if not 0 <= index(i) < len(entries):
+            if not 0 <= whole(i) < len(entries):
                 raise ValueError(
                     f"a step has entry {i} of {len(entries)}, which are counted from 0"
                 )

@@ -9,13 +9,13 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from copy import copy
-from operator import index
 from types import CodeType
 from typing import Any, Final, NamedTuple
 
 from ..dispatch.entry import Kernel
 from ..dispatch.opdef import OpDef
 from ..tensors.tensor import Tensor
+from .positions import whole
 
 __all__ = [
     "COPIES",
@@ -194,7 +194,7 @@ class Step:
     def position(self, entry: Entry | int, entries: Sequence[Entry | None]) -> int | None:
         """Where an entry of the step stands, which may be told as it was counted by the plan."""
         for i, planned in zip(self.entries, self._planned, strict=True):
-            if entries[i] is entry or planned == entry:
+            if entries[i] is entry or (planned == entry and not isinstance(entry, bool)):
                 return i
         return None
 
@@ -258,7 +258,7 @@ class Unsent(Exception):
     def __init__(self, position: int, cause: Exception) -> None:
         super().__init__(position, cause)
         refuse_cause(self, cause)
-        self.position = index(position)
+        self.position = whole(position)
         self.cause = cause
 
 

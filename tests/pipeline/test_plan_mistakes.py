@@ -82,6 +82,9 @@ MISTAKES = {
         lambda self, e: Plan([Step((0, 1), borrowed=(-1,))]),
         Warns("ValueError: a step has entry -1 of 2, which are counted from 0$"),
     ),
+    "a truth value for an entry": (
+        lambda self, e: Plan([Step((0, True))]), Warns("TypeError: True is no whole number$")
+    ),
     "plan raises": (lambda self, e: 1 // 0, Warns("ZeroDivisionError: integer division")),
     "no plan": (
         lambda self, e: 17, Warns("TypeError: it gave 17 where a Plan or None is expected$")

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import operator
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from typing import Final
 
 from ...values.forks import fork_safe
+from ..positions import whole
 from .program import Executable, Program
 
 __all__ = ["PROGRAMS", "Kept", "Programs"]
@@ -51,7 +51,7 @@ class Programs:
 
     @bound.setter
     def bound(self, bound: int) -> None:
-        if (count := operator.index(bound)) < 0:
+        if (count := whole(bound)) < 0:
             raise ValueError(f"PROGRAMS.bound must be at least 0, got {bound}")
         self._bound = count
 

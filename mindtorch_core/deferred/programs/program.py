@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from ...values.devices import device
 from ...values.dtypes import dtype
 from ...values.shapes import Shape, show
+from ..positions import whole
 from ..trace import location_of, refuse_cause
 
 if TYPE_CHECKING:
@@ -162,7 +162,7 @@ class Program:
         """
         count = len(self.positions)
         try:
-            at = operator.index(instruction)
+            at = whole(instruction)
         except TypeError:
             at = -1
         if not 0 <= at < count:
@@ -250,7 +250,7 @@ class Halted(BaseException):
                     f"what its executable has made is {self.made!r}, where a dict is expected"
                 )
             start = program.position(self.instruction)
-            last = self.instruction + self.under_way - 1
+            last = self.instruction + whole(self.under_way) - 1
             if not self.instruction <= last < len(program.positions):
                 raise IndexError(
                     f"its executable has {self.under_way} instructions under way from {self.instruction} "
