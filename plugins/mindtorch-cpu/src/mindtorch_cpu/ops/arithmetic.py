@@ -29,6 +29,7 @@ from ..arrays import (
     as_operands_lie,
     cast,
     exact,
+    in_common_order,
     operands,
     quietly,
     recast,
@@ -202,4 +203,4 @@ def conj_physical(self: Any) -> Any:
     """Complex conjugate; a copy of what is real."""
     data = self.raw_data
     made = np.conjugate(data) if data.dtype.kind == "c" else data.copy("K")
-    return wrap(made, self.raw_dtype)
+    return wrap(in_common_order(made, data), self.raw_dtype)
