@@ -13,10 +13,21 @@ from ..values.devices import concrete
 from ..values.dtypes import BOOL, COMPLEX, DTYPES, FLOATING
 from ..values.shapes import Shape, contiguous_strides, numel, storage_extent
 
-__all__ = ["DEVICE", "LAYOUTS", "Sample", "TensorRecipe", "build", "tensor", "values_of"]
+__all__ = [
+    "DEVICE",
+    "EXPANDED",
+    "LAYOUTS",
+    "Sample",
+    "TensorRecipe",
+    "build",
+    "tensor",
+    "values_of",
+]
 
 # Ways to lay the same elements out in memory. Each is a view of a larger block except the first.
 LAYOUTS: Final = ("contiguous", "transposed", "strided", "offset")
+# One row of memory that stands for all: for elements of which all rows are alike.
+EXPANDED: Final = "expanded"
 
 # Stands for the device under test among a sample's arguments.
 DEVICE: Final = object()
@@ -33,7 +44,7 @@ class TensorRecipe:
         dtype: name of the element type.
         low, high: range that the elements are drawn from, both included.
         seed: chooses the elements together with the tensor's place among the arguments.
-        layout: one of `LAYOUTS`.
+        layout: one of `LAYOUTS`, or `EXPANDED`.
         values: the elements themselves, row-major, instead of drawn ones.
     """
 
@@ -146,7 +157,7 @@ def build(recipe: TensorRecipe, device: str) -> Tensor:
     """Make a recipe's tensor on a device.
 
     Raises:
-        ValueError: if the layout is not one of `LAYOUTS`.
+        ValueError: if there is no such layout.
     """
     d, on = DTYPES[recipe.dtype], concrete(device)
     values = values_of(recipe)
@@ -166,6 +177,8 @@ def _geometry(recipe: TensorRecipe) -> tuple[Shape, int]:
     plain = contiguous_strides(recipe.shape)
     if recipe.layout == "offset":
         return plain, 3
+    if recipe.layout == EXPANDED:
+        return (0, *plain[1:]) if plain else plain, 0
     if recipe.layout == "strided":
         return tuple(2 * s for s in plain), 0
     if recipe.layout == "transposed":

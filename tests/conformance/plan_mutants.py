@@ -288,7 +288,7 @@ class plans_keep_what_was_seen_the_first_time(Compiler):
         def compute():
             made = self.run(kept, inputs, entries)
             return [
-                r if seen or len(made) > 3 else None for r, seen in zip(made, alive, strict=True)
+                r if seen or len(made) > 4 else None for r, seen in zip(made, alive, strict=True)
             ]
 
         return compute

@@ -14,6 +14,7 @@ import program_mutants
 import pytest
 import rare_plan_mutants
 import runtime_mutants
+import size_mutants
 import stream_mutants
 import structure_plan_mutants
 
@@ -48,6 +49,7 @@ def device(tmp_path_factory):
             rare_plan_mutants,
             structure_plan_mutants,
             numeric_mutants,
+            size_mutants,
         ):
             importlib.reload(module)
         key = DispatchKey(row_of("bare").key)

@@ -293,6 +293,7 @@ SAMPLES: Final = FamilySamples(
         "mm": (
             s("zero_inner", t(2, 0), t(0, 3)),
             s("wide", t(3, 257), t(257, 2)),
+            s("many", t(70, 5), t(5, 130)),
             *(s(f"{d}_long", t(2, 900, dtype=d), t(900, 3, dtype=d)) for d in _LONG),
         ),
         "bmm": (

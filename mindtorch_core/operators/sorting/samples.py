@@ -109,7 +109,11 @@ SAMPLES: Final = FamilySamples(
                 dim=-1,
                 descending=True,
             ),
-            s("int64_edges", t(7, dtype="int64", values=LIMITS["int64"]), stable=True),
+            s(
+                "int64_edges",
+                t(len(LIMITS["int64"]), dtype="int64", values=LIMITS["int64"]),
+                stable=True,
+            ),
         )
     },
     unlike_pytorch={"unique_dim": "results that were not asked for have any shape"},

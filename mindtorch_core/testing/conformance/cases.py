@@ -192,7 +192,11 @@ RULES: Final[dict[str, Rule]] = {
     "test_edges": Rule(
         _is_functional,
         of=edge_samples,
-        core=lambda case: "pointwise" not in case.op.tags or case.name in CLOSELY,
+        core=lambda case: (
+            "pointwise" not in case.op.tags
+            or case.name in CLOSELY
+            or case.sample.name in ("many", "dimensions")
+        ),
     ),
     "test_gradients": Rule(_has_gradient),
     "test_gradcheck": Rule(_is_smooth, smoke="none", core=lambda case: _is_checked(case)),

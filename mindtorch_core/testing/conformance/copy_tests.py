@@ -4,20 +4,57 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import product
-from typing import Any
+from typing import Any, Final
 
 import pytest
 
 import mindtorch_core as torch
 
 from ...operators.recipes import LAYOUTS, build, tensor
-from ...values.dtypes import DTYPES
+from ...values.dtypes import DTYPES, finfo
 from ..comparison import assert_close, outcome
 from .base import ConformanceBase
 from .checks import has, has_dtype, made, require
 from .sweeps import SWEPT
 
 __all__ = ["CopyTests"]
+
+_INF: Final = float("inf")
+# By the dtype that is converted to: numbers, and what they become. Ties go to the even neighbour.
+_ROUNDED: Final[dict[str, dict[float, float]]] = {
+    "float16": {
+        2049.0: 2048.0,
+        2051.0: 2052.0,
+        1 + 3 * 2**-11: 1 + 2**-9,
+        1 + 2**-12: 1.0,
+        65519.0: 65504.0,
+        65520.0: _INF,
+        -1e6: -_INF,
+        3 * 2**-25: 2**-23,
+        3 * 2**-26: 2**-24,
+        2**-25: 0.0,
+        -0.0: -0.0,
+        float("nan"): float("nan"),
+    },
+    "bfloat16": {
+        257.0: 256.0,
+        259.0: 260.0,
+        1 + 3 * 2**-9: 1 + 2**-7,
+        -3.4e38: -_INF,
+        2.0**100: 2.0**100,
+        -0.0: -0.0,
+        float("nan"): float("nan"),
+        _INF: _INF,
+    },
+    "float32": {
+        1 + 2**-24: 1.0,
+        1 + 3 * 2**-24: 1 + 2**-22,
+        1e39: _INF,
+        3 * 2.0**-150: 2.0**-148,
+        -0.0: -0.0,
+        float("nan"): float("nan"),
+    },
+}
 
 
 class CopyTests(ConformanceBase):
@@ -88,6 +125,18 @@ class CopyTests(ConformanceBase):
             require(
                 cut.tolist() == [1, -1, 0], f"float32 to int32 gave {cut.tolist()}, not cut off"
             )
+        for target, cases in _ROUNDED.items():
+            for source in ("float32", "float64"):
+                if source != target and {source, target} <= set(names):
+                    found = made(list(cases), self.device, source).to(DTYPES[target]).tolist()
+                    wanted = [0.0 if self._flushed(v, target) else v for v in cases.values()]
+                    require(
+                        [str(v) for v in found] == [str(v) for v in wanted],
+                        f"{source} to {target} gave {found} for {list(cases)}, not the nearest, {wanted}",
+                    )
+
+    def _flushed(self, value: float, dtype: str) -> bool:
+        return 0 < abs(value) < finfo(DTYPES[dtype]).tiny and self.numerics().flushes_subnormals
 
     def test_odd_shapes(self) -> None:
         """Scalars, empty tensors, expanded and flipped ones are copied."""
@@ -143,6 +192,16 @@ class CopyTests(ConformanceBase):
                 )
                 t.add_(1)
                 require(moved.tolist() == [1, 2, 3], f"the copy on {b} changes with that on {a}")
+                self._between_layouts(a, b)
+
+    def _between_layouts(self, a: Any, b: Any) -> None:
+        for of, to in product(LAYOUTS, LAYOUTS):
+            source = build(tensor(3, 4, layout=of, seed=7), str(a))
+            target = build(tensor(3, 4, layout=to), str(b))
+            target.copy_(source)
+            require(
+                target.tolist() == source.tolist(), f"copy_ from {of} on {a} to {to} on {b} differs"
+            )
 
 
 def _memory_of(t: Any) -> Any:

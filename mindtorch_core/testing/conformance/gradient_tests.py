@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from ...autograd.gradient_checks import GradcheckError, gradcheck
+from ...gradients.differentiation import grad
 from ...operators.recipes import Sample
 from ...tensors.tensor import Tensor
 from ..comparison import assert_close, outcome
@@ -28,6 +29,7 @@ class GradientTests(ConformanceBase):
     def test_gradients(self, case: Case) -> None:
         """Gradients are close to the CPU's in float64, of the inputs' dtype and on the device."""
         check_gradients(case, self.device, self.numerics().error_of(case.name))
+        _check_expanded(case, self.device)
 
     def test_gradcheck(self, case: Case) -> None:
         """Gradients agree with differences of results, both computed on the device in float64."""
@@ -66,20 +68,40 @@ def check_gradients(case: Case | FunctionCase, device: str, error: float = 0.0) 
     if isinstance(found, Exception):
         raise AssertionError(f"{case}: its backward raised {found!r}") from found
     require(len(found) == len(wanted), f"{case} gave {len(found)} gradients, not {len(wanted)}")
-    for (t, grad), (_, want) in zip(found, wanted, strict=True):
-        if grad is None or want is None:
-            require(grad is want, f"{case} has a gradient only on one of the devices")
+    for (t, given), (_, want) in zip(found, wanted, strict=True):
+        if given is None or want is None:
+            require(given is want, f"{case} has a gradient only on one of the devices")
             continue
         require(
-            (grad.device, grad._dtype, grad._shape) == (t.device, t._dtype, t._shape),
-            f"{case} gave a gradient {grad.dtype}{list(grad.shape)} on {grad.device} for "
+            (given.device, given._dtype, given._shape) == (t.device, t._dtype, t._shape),
+            f"{case} gave a gradient {given.dtype}{list(given.shape)} on {given.device} for "
             f"{t.dtype}{list(t.shape)} on {t.device}",
         )
         rtol, atol = (_RTOL, _ATOL) if t._dtype.itemsize >= 4 else (2e-2, 2e-2)
         assert_close(
-            grad, want, rtol=max(rtol, error), atol=max(atol, error), equal_nan=True, check_dtype=False,
+            given, want, rtol=max(rtol, error), atol=max(atol, error), equal_nan=True, check_dtype=False,
             check_device=False, msg=f"gradient of {case}",
         )  # fmt: skip
+
+
+def _check_expanded(case: Case, device: str) -> None:
+    """Compare the gradients for a gradient of the result that is expanded, as that of a sum is."""
+    args, kwargs = case.sample.build(device)
+    leaves = [t.requires_grad_() for t in _floating((*args, *kwargs.values()))]
+    result = next((t for t in tensors_of(case.call(args, kwargs)) if t.requires_grad), None)
+    if result is None or not result.dim() or not result.numel():
+        return
+    given = _weights(result.detach())[:1].expand(result._shape)
+    found, wanted = (
+        grad([result], leaves, [g], retain_graph=True, allow_unused=True)
+        for g in (given, given.contiguous())
+    )
+    for t, want in zip(found, wanted, strict=True):
+        if t is not None and want is not None:
+            assert_close(
+                t, want, equal_nan=True,
+                msg=f"gradient of {case}, where that of its result is expanded from its first row",
+            )  # fmt: skip
 
 
 class _NotThere(Exception):

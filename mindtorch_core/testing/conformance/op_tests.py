@@ -29,6 +29,7 @@ from .checks import (
     tensors_of,
     writes_first,
 )
+from .sweeps import with_equal_rows
 
 __all__ = ["OpTests"]
 
@@ -76,13 +77,19 @@ class OpTests(ConformanceBase):
                 t.tolist()
 
     def test_layouts(self, case: Case) -> None:
-        """Elements count, not how they lie in memory: transposed, strided and offset inputs."""
+        """Elements count, not how they lie in memory: transposed, strided, offset and expanded inputs."""
         args, kwargs = case.sample.build(self.device)
         wanted = outcome(case.call, args, kwargs)
-        for layout in LAYOUTS[1:]:
-            variant = case.variant(layout)
+        self._laid_out_alike([case.variant(layout) for layout in LAYOUTS[1:]], wanted)
+        if not is_mutable(case.op):  # what is expanded is not written
+            alike, expanded = (Case(case.op, s) for s in with_equal_rows(case.op, case.sample))
+            args, kwargs = alike.sample.build(self.device)
+            self._laid_out_alike([expanded], outcome(alike.call, args, kwargs))
+
+    def _laid_out_alike(self, variants: list[Case], wanted: Any) -> None:
+        for variant in variants:
             args, kwargs = variant.sample.build(self.device)
-            specs = specs_of(case.op, args, kwargs)
+            specs = specs_of(variant.op, args, kwargs)
             found = outcome(variant.call, args, kwargs)
             if raised_alike(variant, found, specs if isinstance(specs, Exception) else wanted):
                 continue

@@ -34,6 +34,7 @@ from .checks import has, made, require
 __all__ = ["Block", "PlanTests", "check_block"]
 
 Block = Callable[..., Any]
+_SHOWN: Final = 6  # operands in a message
 
 
 @contextmanager
@@ -81,7 +82,12 @@ def _copies(args: Sequence[Any]) -> list[Any]:
     """Operands of the same layout, as far from the start of memory; what was one tensor stays one."""
     known: dict[int, Any] = {}
     for a in args:
-        if isinstance(a, Tensor) and id(a) not in known:
+        if isinstance(a, Tensor) and id(a) not in known and 0 in a.stride():
+            row = tuple(
+                slice(0, n if step else 1) for n, step in zip(a.shape, a.stride(), strict=True)
+            )
+            known[id(a)] = a[row].clone().expand(a.shape)
+        elif isinstance(a, Tensor) and id(a) not in known:
             copy = torch.empty_strided(a.shape, a.stride(), dtype=a.dtype, device=a.device)
             if start := a.storage_offset():
                 needed = storage_extent(a.shape, a.stride(), start)
@@ -91,9 +97,16 @@ def _copies(args: Sequence[Any]) -> list[Any]:
     return [known.get(id(a), a) for a in args]
 
 
+def _described(t: Tensor) -> str:
+    """Dtype and shape of an operand, and where its elements lie unless they are in a row."""
+    lies = "" if t.is_contiguous() else f" strides {tuple(t.stride())}"
+    start = t.storage_offset()
+    return f"{t.dtype}{list(t.shape)}{lies}{f' offset {start}' if start else ''}"
+
+
 def _shown(args: Sequence[Any]) -> str:
-    parts = [f"{a.dtype}{list(a.shape)}" if isinstance(a, Tensor) else repr(a) for a in args]
-    return f"({', '.join(parts)})"
+    parts = [_described(a) if isinstance(a, Tensor) else repr(a) for a in args]
+    return f"({', '.join(parts[:_SHOWN])}{', ...' * (len(parts) > _SHOWN)})"
 
 
 def _times_nothing(x: Tensor, n: float) -> list[Tensor]:
@@ -260,7 +273,9 @@ class PlanTests(ConformanceBase):
             (self._matrix(1, 4), self._matrix(3, 1, seed=1)),
             (self._matrix(3, 4), self._matrix(4, seed=1)),
             (self._matrix(3, 4).to(torch.int64), self._matrix(3, 4, seed=1)),
+            (self._matrix(3, 1).expand(3, 4), self._matrix(4, seed=1).expand(3, 4)),
             (self._matrix(0, 4), self._matrix(0, 4)),
+            (self._matrix(4, 0), self._matrix(4, 0)),
         ]
         for a, b in (*operands, *operands):
             check_block("a * 2 + b in other shapes and layouts", block, a, b)
@@ -329,12 +344,12 @@ class PlanTests(ConformanceBase):
         The same ops are recorded each time, and what is kept alive differs.
         """
         values = self._matrix(16, 16)
-        wanted = [(values * 2).tolist(), ((values * 2 + 1) * 3).tolist()]
+        wanted = [(values * 2).tolist(), ((values * 2 + 1) * 3 - values).tolist()]
         for kept in (False, True, False, True):
             x = values.clone()
             with _planned():
                 product = x * 2
-                result = (product + 1) * 3
+                result = (product + 1) * 3 - x  # which is read until the last
                 if not kept:
                     del x, product
                     gc.collect()

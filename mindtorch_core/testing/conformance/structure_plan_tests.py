@@ -96,6 +96,36 @@ def _through_bytes(x: Tensor) -> list[Tensor]:
     return [(small + 100) // 2, small * 2 > 200]
 
 
+def _zeros(x: Tensor) -> list[Tensor]:
+    """Quotients by zeros, which tell their signs."""
+    zero = x * 0
+    return [
+        1 / (zero + 0),
+        1 / (zero - 0),
+        1 / (0 - zero),
+        1 / -zero,
+        1 / (zero * -1),
+        1 / (zero + zero),
+    ]
+
+
+def _no_numbers(x: Tensor) -> list[Tensor]:
+    """What is done with elements that are no numbers."""
+    y = x.masked_fill(x > 1, float("nan"))
+    lowest = x.masked_fill(x > 1, -float("inf"))
+    return [
+        *(y.maximum(x), y.minimum(x), y.clamp(-1, 1), y.relu(), y.amax(), y.sort()[0], y * 0),
+        *(y == y, y != y, ~(y < x), y.sum(), lowest.exp(), lowest - lowest, y.argmax()),
+    ]
+
+
+def _in_halves(x: Tensor) -> list[Tensor]:
+    """Sums and products in halves, each of which rounds."""
+    half = x.to(float16)
+    large = half + 2048
+    return [large - 2048, half * 3000 * 30 / 30, large * 0.5 + large * 0.5]
+
+
 # What is no less than it looks.
 _ROUNDED: Final[dict[str, tuple[tuple[str, ...], Callable[[Tensor], list[Tensor]]]]] = {
     "a cast of a cast": (("int64",), lambda x: [(x * 3).to(int64).to(x.dtype) * 0.5]),
@@ -105,6 +135,14 @@ _ROUNDED: Final[dict[str, tuple[tuple[str, ...], Callable[[Tensor], list[Tensor]
     ),
     "a sum that rounds": ((), lambda x: [(x + 1e8) - 1e8, x.add(1.0).sub(1e8).add(1e8)]),
     "a product that is too large": ((), lambda x: [(x + 2) * 1e30 * 1e30 * 1e-30]),
+    "a product that is rounded before it is added": (
+        (),
+        lambda x: [(x * x + x.square() * -1) * 2.0**24, (x * 1.1 + x * -1.1) * 2.0**24],
+    ),
+    "an exponential that is too large": ((), lambda x: [((x + 2) * 60).exp().log()]),
+    "zeros of both signs": ((), _zeros),
+    "elements that are no numbers": ((), _no_numbers),
+    "halves": (("float16",), _in_halves),
     "bytes": (("uint8",), _through_bytes),
     "truths": (("int64",), lambda x: [((x < 9) + (x < 8)).to(int64) * 2]),
 }

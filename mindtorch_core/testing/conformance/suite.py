@@ -24,6 +24,7 @@ from .registration_tests import RegistrationTests
 from .sharing_tests import SharingTests
 from .structure_plan_tests import StructurePlanTests
 from .thread_tests import ThreadTests
+from .wide_plan_tests import WidePlanTests
 
 __all__ = ["BackendConformance"]
 
@@ -60,6 +61,7 @@ class BackendConformance(
     PlanTests,
     KnownPlanTests,
     StructurePlanTests,
+    WidePlanTests,
     NumericTests,
     OpTests,
     GradientTests,

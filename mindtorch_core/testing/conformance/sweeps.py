@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterator
 from dataclasses import replace
@@ -10,17 +11,24 @@ from typing import Any, Final
 from ...dispatch.opdef import OpDef
 from ...dispatch.schema import parse_schema
 from ...operators.family_samples import LIMITS, TIES, rows, special_rows
-from ...operators.recipes import Sample, TensorRecipe, tensor
+from ...operators.recipes import EXPANDED, Sample, TensorRecipe, tensor, values_of
 from ...values.dtypes import DTYPES, FLOATING
 from ..samples import merged, named, samples
 
-__all__ = ["SWEPT", "dtype_samples", "edge_samples"]
+__all__ = ["SIZES", "SWEPT", "dtype_samples", "edge_samples", "with_equal_rows"]
 
 # The dtypes that every op is called with.
 SWEPT: Final = (
     *("bool", "uint8", "int8", "int16", "int32", "int64"),
     *("float16", "bfloat16", "float32", "float64", "complex64", "complex128"),
 )
+# What element-wise ops are called with besides: elements enough for more than one pass of a loop, and
+# for more than one launch of a grid; operands of six dimensions, broadcast against each other.
+SIZES: Final = {
+    "many": ((1031,),),
+    "large": ((257, 259),),
+    "dimensions": ((2, 1, 3, 1, 2, 2), (1, 2, 3, 2, 1, 2)),
+}
 _NAN: Final = float("nan")
 _INF: Final = float("inf")
 # Beside nan and infinities: both zeros, the largest and the smallest normal float32, and halves,
@@ -73,6 +81,29 @@ def edge_samples(d: OpDef) -> Iterator[Sample]:
         yield from _of_pointwise(d)
 
 
+def with_equal_rows(d: OpDef, sample: Sample) -> tuple[Sample, Sample]:
+    """The same call on tensors whose rows, along the first dimension, are all the first.
+
+    Returns:
+        On tensors in memory of their own, and on such that are expanded from one row. Rows are expanded
+        for element-wise ops only: some others write theirs, as statistics.
+    """
+    places = itertools.count()
+
+    def has_rows(recipe: TensorRecipe) -> bool:
+        return len(recipe.shape) > ("pointwise" not in d.tags)
+
+    def repeated(recipe: TensorRecipe) -> TensorRecipe:
+        if not has_rows(recipe):
+            return recipe
+        drawn = values_of(replace(recipe, seed=recipe.seed + next(places)))
+        count = recipe.shape[0]
+        return replace(recipe, values=tuple(drawn[: len(drawn) // max(count, 1)]) * count)
+
+    alike = sample.changed(repeated)
+    return alike, alike.changed(lambda r: replace(r, layout=EXPANDED) if has_rows(r) else r)
+
+
 def _of_pointwise(d: OpDef) -> Iterator[Sample]:
     required = [a for a in parse_schema(d.schema).arguments if not a.has_default]
     if any(a.type != "Tensor" or a.is_list for a in required) or not required:
@@ -83,6 +114,18 @@ def _of_pointwise(d: OpDef) -> Iterator[Sample]:
         integers = name not in ("float32", "bool")
         if not (integers and d.base_name in _NO_LIMITS):
             yield Sample(f"{name}_edges", _crossed(len(required), name, values, d))
+    yield from _of_sizes(d)
+
+
+def _of_sizes(d: OpDef) -> Iterator[Sample]:
+    """An op's first sample in other sizes."""
+    base = next(iter(samples(d)), None)
+    if base is None or any(r.values is not None or not r.shape for r in base.recipes()):
+        return
+    for name, shapes in SIZES.items():
+        turns = itertools.cycle(shapes)
+        made = base.changed(lambda recipe: replace(recipe, shape=next(turns)))  # noqa: B023 (called here)
+        yield replace(made, name=name)
 
 
 def _crossed(count: int, dtype: str, values: tuple[Any, ...], d: OpDef) -> tuple[Any, ...]:
@@ -116,6 +159,8 @@ def _of_reduction(d: OpDef) -> Iterator[Sample]:
     yield _along("float16_long", tensor(3000, dtype="float16", low=0.5, high=1.5), 0)
     yield _along("bfloat16_long", tensor(2, 700, dtype="bfloat16", low=0.5, high=1.5), 1)
     yield _along("one", tensor(3, 1, 2), 1)
+    yield _along("bool_long", tensor(2, 600, dtype="bool"), 1)
+    yield _along("rows_and_columns", tensor(70, 3, 130), 1)
     for name in ("uint8", "int32", "int64"):
         yield _along(f"{name}_edges", rows(name, [LIMITS[name], LIMITS[name][::-1]]), 1)
     yield _along("bool_edges", rows("bool", [(True, True), (False, False), (False, True)]), 1)
