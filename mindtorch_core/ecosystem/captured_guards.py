@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 from typing import Any, Final
 
 from ..dispatch.keys import AUTOGRAD, FORWARD, UNRESOLVED
@@ -15,6 +15,8 @@ __all__ = ["Identities", "guard_of", "hooks_of", "kind_of", "shown"]
 
 # Whether it requires grad, has a tangent, or is one that still has to be conjugated or negated.
 _KEYS: Final = AUTOGRAD | FORWARD | UNRESOLVED
+# What code loads that asks where a tensor stands in a graph.
+_ASKING_HISTORY: Final = frozenset({"grad_fn", "is_leaf", "retains_grad"})
 
 
 def guard_of(t: Tensor) -> tuple[Any, ...]:
@@ -51,6 +53,14 @@ def shown(guard: tuple[Any, ...]) -> str:
     return f"{text}, requiring grad," if keys & AUTOGRAD else text
 
 
+def _history_of(t: Tensor) -> str:
+    """Where a tensor stands in a graph."""
+    node = t.grad_fn
+    if node is not None:
+        return f"a result of {node.name()}"
+    return "a leaf" if t.is_leaf else "no leaf"
+
+
 class Identities:
     """Which arguments were one tensor, or one that the function reads besides: they have to be so again.
 
@@ -59,9 +69,17 @@ class Identities:
     Args:
         leaves: the arguments.
         name_of: by which name the function reads a tensor besides its arguments, or None.
+        names: what the code loads, which may ask where arguments stand in a graph.
     """
 
-    def __init__(self, leaves: Sequence[Any], name_of: Callable[[Tensor], str | None]) -> None:
+    def __init__(
+        self, leaves: Sequence[Any], name_of: Callable[[Tensor], str | None], names: Set[str]
+    ) -> None:
+        self._histories: list[tuple[int, str]] = []
+        if names & _ASKING_HISTORY:
+            self._histories = [
+                (i, _history_of(t)) for i, t in enumerate(leaves) if isinstance(t, Tensor)
+            ]
         first: dict[int, int] = {}
         self._same: list[tuple[int, int]] = []
         self._bound: list[tuple[int, Tensor, str]] = []
@@ -80,6 +98,9 @@ class Identities:
             leaves: its arguments.
             argument: how an error names one.
         """
+        for i, was in self._histories:
+            if (now := _history_of(leaves[i])) != was:
+                return f"{argument(i)} was {was} when it was captured, and is {now} now"
         for i, j in self._same:
             if leaves[i] is not leaves[j]:
                 names = f"{argument(i)} and {argument(j)}"

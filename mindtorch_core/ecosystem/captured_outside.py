@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from types import FrameType
 from typing import Any, Final
@@ -53,6 +54,10 @@ class Outside(SeesCalls):
         if event == "call" and frame.f_code is _WRITES.__code__:
             if (at := _asker(frame.f_back, is_clock=False)) is not None:
                 self.asked.append(f"how often memory was written by _version at {at}")
+        elif event == "c_call" and called is sys._getframe:
+            if not is_foreign(frame.f_globals.get("__name__")):
+                at = location_of(frame.f_code, frame.f_lasti)
+                self.asked.append(f"who called it by _getframe() at {at}")
         elif event == "c_call" and (what := _asks(called)) is not None:
             at = _asker(frame, is_clock=what == "a clock")
             if at is not None and not is_beside(frame):

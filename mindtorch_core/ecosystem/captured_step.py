@@ -105,7 +105,7 @@ class Step:
         self._name, self._fn = name, fn
         self._around, self._settings = around, settings
         self._leaves = [guard_of(t) if isinstance(t, Tensor) else t for t in leaves]
-        self._identities = Identities(leaves, around.name_of)
+        self._identities = Identities(leaves, around.name_of, around.names)
         self._spec = spec
         # The classes of the arguments, where none is a container and none has a name.
         plain = spec == tree_structure(((None,) * len(leaves), {}))

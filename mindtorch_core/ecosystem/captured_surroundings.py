@@ -12,7 +12,7 @@ import functools
 import sys
 import weakref
 from collections import deque
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence, Set
 from contextvars import ContextVar
 from io import IOBase
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
@@ -51,7 +51,7 @@ from .captured_names import (
     read_by_own,
     slots_of,
 )
-from .captured_told import names_told, settings_told
+from .captured_told import DESCRIBING, names_told, settings_told
 from .captured_watches import (
     MISSING,
     Watch,
@@ -69,12 +69,6 @@ _ELEMENTS: Final = 1_000  # of one list or dict
 # What code loads that asks a dict for more than entries that it has.
 _LOOKED_THROUGH: Final = frozenset({
     "Exception", "KeyError", "LookupError", "__contains__", "get", "items", "keys", "setdefault", "values",
-})  # fmt: skip
-# What code loads that asks what a tensor is like.
-_DESCRIBING: Final = frozenset({
-    "device", "dim", "dtype", "element_size", "is_complex", "is_contiguous", "is_floating_point", "itemsize",
-    "len", "nbytes", "ndim", "nelement", "numel", "requires_grad", "shape", "size", "storage_offset",
-    "stride",
 })  # fmt: skip
 _CALLED_BY_TORCH: Final = frozenset({"backward", "forward", "setup_context"})
 _IN_PYTHON: Final = frozenset(
@@ -133,6 +127,11 @@ class Surroundings:
             self._kinds: dict[type, _Kind] = {}
             self._walk([("", fn), *zip(self._arguments, given, strict=True)])
 
+    @property
+    def names(self) -> Set[str]:
+        """What the code loads."""
+        return self._names
+
     def holds(self, value: Any) -> bool:
         """Whether a thing was there, where the function can reach it."""
         return id(value) in self._met
@@ -158,7 +157,7 @@ class Surroundings:
     def complete(self) -> None:
         """Watch what libraries have under the names that the code loads, now that it has run."""
         self._watches += replaced(self._libraries, self._names)
-        self._watches += settings_told(self._libraries, self._names)
+        self._watches += settings_told(self._libraries, self._names, self._watches)
         self._watches += names_told([*self._kinds, *self._met.values()], self._names)
         met: set[int] = set()
         for kind in self._kinds:
@@ -170,7 +169,7 @@ class Surroundings:
         Args:
             known: ids of those that are guarded otherwise.
         """
-        if not self._names & _DESCRIBING:
+        if not self._names & DESCRIBING:
             return
         found = [(path.lstrip("."), t) for i, (path, t) in self._tensors.items() if i not in known]
         for path, t in found:

@@ -3,46 +3,76 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from functools import partial
-from types import FunctionType, ModuleType
+from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any, Final
 
 from .captured_names import is_constant, is_foreign
 from .captured_watches import MISSING, Watch
 
-__all__ = ["names_told", "settings_told"]
+__all__ = ["DESCRIBING", "names_told", "settings_told"]
+
+# What code loads that asks what a tensor is like.
+DESCRIBING: Final = frozenset({
+    "device", "dim", "dtype", "element_size", "is_complex", "is_contiguous", "is_floating_point", "itemsize",
+    "len", "nbytes", "ndim", "nelement", "numel", "requires_grad", "shape", "size", "storage_offset",
+    "stride",
+})  # fmt: skip
 
 # Functions of libraries that tell what is set, by their module.
 _TOLD: Final = {
     "gc": frozenset({"isenabled"}),
     "numpy": frozenset({"geterr"}),
-    "os": frozenset({"getcwd"}),
+    "os": frozenset({"getcwd", "getcwdb", "getpid"}),
     "sys": frozenset({"getrecursionlimit", "getswitchinterval"}),
+    "threading": frozenset({"active_count", "current_thread", "get_ident", "get_native_id"}),
 }
+# Where functions say that they are defined, and the module that shows them.
+_SHOWN_BY: Final = {"_thread": "threading", "nt": "os", "posix": "os"}
 _OF_DECIMALS: Final = ("prec", "rounding", "Emin", "Emax", "capitals", "clamp")
 _CALLED: Final = frozenset({"__module__", "__name__", "__qualname__"})
 
 
-def settings_told(libraries: Mapping[str, ModuleType], names: Set[str]) -> Iterator[Watch]:
+def settings_told(
+    libraries: Mapping[str, ModuleType], names: Set[str], watches: Iterable[Watch]
+) -> Iterator[Watch]:
     """Watch what libraries say is set, where the code asks for it.
 
     Args:
         libraries: modules that are not looked into, by how they are called.
         names: what the code loads.
+        watches: what is watched, of which some may be such a function itself.
     """
+    functions = {
+        name.lstrip("."): value
+        for watch in watches
+        for name, value in zip(watch.names, watch.was, strict=False)
+        if isinstance(value, FunctionType | BuiltinFunctionType) and _tells(value)
+    }
+    for name, function in functions.items():
+        yield Watch(partial(_answer, function), [f"{name}()"])
     for path, module in libraries.items():
         for name in sorted(names & _TOLD.get(module.__name__, frozenset())):
-            yield Watch(partial(_answer, module, name), [f"{path}.{name}()"])
+            yield Watch(partial(_named, module, name), [f"{path}.{name}()"])
     decimal = sys.modules.get("decimal")
     if decimal is not None and names & {"decimal", "Decimal"}:
         shown = [f"{name} of decimal.getcontext()" for name in _OF_DECIMALS]
         yield Watch(partial(_context, decimal), shown)
 
 
-def _answer(module: ModuleType, name: str) -> list[Any]:
+def _tells(function: FunctionType | BuiltinFunctionType) -> bool:
+    home = str(function.__module__)
+    return function.__name__ in _TOLD.get(_SHOWN_BY.get(home, home), frozenset())
+
+
+def _named(module: ModuleType, name: str) -> list[Any]:
+    return _answer(getattr(module, name))
+
+
+def _answer(function: Callable[[], Any]) -> list[Any]:
     try:
-        told = getattr(module, name)()
+        told = function()
     except OSError:  # the folder is gone
         return [MISSING]
     return [told if is_constant(told) else repr(told)]

@@ -35,6 +35,10 @@ def _system(x):
     return x * os.urandom(1)[0]
 
 
+def _caller(x):
+    return x * sys._getframe(1).f_lineno
+
+
 def _identifier(x):
     return x * (uuid.uuid4().int % 7)
 
@@ -44,6 +48,7 @@ ASKING = {
     "clock that decides": (_clock_that_decides, r"a clock by time\(\) at"),
     "date": (_date, r"a clock by now\(\) at"),
     "system": (_system, r"random numbers of the system by urandom\(\) at"),
+    "caller": (_caller, r"who called it by _getframe\(\) at .*test_capture_outside.py:\d+"),
     "identifier": (_identifier, r"random numbers of the system"),
 }
 

@@ -4,7 +4,9 @@ import decimal
 import gc
 import os
 import sys
+import threading
 from decimal import Decimal
+from os import getcwd
 
 import numpy as np
 import pytest
@@ -67,6 +69,11 @@ TOLD = {
     "class of object": (_class_of_object, lambda: setattr(Named, "__name__", "N"), "is 'N' now"),
     "function": (_function, lambda: setattr(helper, "__name__", "h"), r"helper.__name__ was"),
     "folder": (lambda x: x * len(os.getcwd()), lambda: os.chdir(os.sep), r"os.getcwd\(\) was"),
+    "folder by its function": (
+        lambda x: x * len(getcwd()),
+        lambda: os.chdir(os.sep),
+        r"getcwd\(\) was",
+    ),
     "collector": (lambda x: x * gc.isenabled(), gc.disable, r"gc.isenabled\(\) was True .* False"),
     "recursion": (
         lambda x: x * sys.getrecursionlimit(),
@@ -92,6 +99,51 @@ def test_what_is_told_otherwise_is_refused(what):
         captured(x)
     captured.reset()
     assert torch.equal(captured(x), fn(x))
+
+
+ASKED_OF_THREADS = {
+    "name": lambda x: x * len(threading.current_thread().name),
+    "number": lambda x: x * (threading.get_ident() % 97),
+}
+
+
+@pytest.mark.parametrize("what", ASKED_OF_THREADS)
+def test_another_thread_is_refused_where_the_code_asks_for_it(what):
+    fn = ASKED_OF_THREADS[what]
+    captured, x, raised = capture(fn), torch.ones(2), []
+
+    def there():
+        try:
+            captured(x)
+        except torch.CaptureError as error:
+            raised.append(str(error))
+
+    assert all(torch.equal(captured(x), fn(x)) for _ in range(2))
+    thread = threading.Thread(target=there, name="another")
+    thread.start()
+    thread.join()
+    assert len(raised) == 1
+    assert " when it was captured, and is " in raised[0]
+
+
+ASKED_OF_HISTORY = {
+    "is_leaf": lambda x: x.detach() * (2 if x.is_leaf else 3),
+    "grad_fn": lambda x: x.detach() * (2 if x.grad_fn is None else 3),
+}
+
+
+@pytest.mark.parametrize("what", ASKED_OF_HISTORY)
+def test_where_an_argument_stands_in_a_graph_is_guarded_where_the_code_asks_for_it(what):
+    captured = capture(ASKED_OF_HISTORY[what])
+    leaf = torch.ones(2, requires_grad=True)
+    assert [captured(leaf).tolist() for _ in range(2)] == [[2, 2]] * 2
+    with pytest.raises(
+        torch.CaptureError,
+        match=r"argument 'x' was a leaf when it was captured, and is a result of MulBackward0 now",
+    ):
+        captured(leaf * 1)
+    captured.reset()
+    assert captured(leaf * 1).tolist() == captured(leaf * 1).tolist() == [3, 3]
 
 
 def test_a_count_of_writes_is_refused_as_each_call_may_find_another():
