@@ -283,7 +283,13 @@ class OperatorRegistry(Transactions):
                 ``dtype``) or a tuple of them. An op with neither a definition nor a meta function
                 is not deferred by the pipeline.
             plan: prepares the launch, see the page on pipelines.
+
+        Raises:
+            TypeError: if one of them is not callable.
         """
+        for what, given in (("meta", meta), ("plan", plan)):
+            if given is not None and not callable(given):
+                raise TypeError(f"{what} of {name} is to be a function, not {given!r}")
         key = self.key_of(device)
         kernel = self.register_kernel(name, key, fn)
         with self._lock:

@@ -196,6 +196,8 @@ def _judged(line: int, module: str, names: list[str]) -> Found:
             instead = ".".join((shown[0], *names))
         else:
             instead = offered(module, names[0]) if names else DOOR
+    elif names == ["*"]:  # what a public module shows is promised
+        return
     else:
         hidden = next((i for i, n in enumerate(names) if _is_private(n)), None)
         if names and not promised(module, names[0]):

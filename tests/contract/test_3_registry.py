@@ -90,6 +90,13 @@ def test_a_registered_kernel_is_the_entrys_kernel_itself():
     assert dispatch("add", None, torch.full((1,), 3.0), 2).tolist() == [6]
 
 
+@pytest.mark.parametrize("part", ["meta", "plan"])
+def test_what_comes_with_a_kernel_is_to_be_a_function(part):
+    with pytest.raises(TypeError, match=f"^{part} of contract::parts is to be a function, not 5$"):
+        registry.register("contract::parts", "cpu", lambda x: x, **{part: 5})
+    assert "contract::parts" not in {entry.name for entry in registry}
+
+
 def test_removing_a_kernel_brings_back_the_one_before():
     before = registry.get("add").kernels[CPU]
     handle = registry.register_kernel("add", CPU, echo)

@@ -264,6 +264,7 @@ LINES = {
     "from mindtorch_core.dispatch.schema import parse_schema": None,
     "from mindtorch_core.dispatch import dispatcher, current_pipeline": None,
     "from mindtorch_core.backend import pack, make_tensor": None,
+    "from mindtorch_core.backend import *": None,
     "from mindtorch_core.dispatch.pipeline import Plan": None,
     "from mindtorch_core.library import cpu_fallback": None,
     "from mindtorch_core.runtime import Runtime": None,
