@@ -240,7 +240,7 @@ product("bmm")
 def copy(self, src, non_blocking=False):
     if self.device.type != "bare":  # off the device
         return self.copy_(src.to("cpu"))
-    values = src.to("bare").raw_data
+    values = (src if src.device.type == "bare" else src.to("bare")).raw_data
     if values.dtype.kind == "c" and self.raw_data.dtype.kind != "c":
         values = values.real
     with np.errstate(all="ignore"):

@@ -15,10 +15,10 @@ from .plan_tests import check_block
 __all__ = ["WidePlanTests"]
 
 _MANY: Final = 70  # operands, and results: more than a launch may take at once
-_SIZES: Final = (
-    *((1,), (), (33,), (1031,), (0,), (7, 150), (150, 7), (257, 259), (1031,)),
-    *((2, 1, 3, 1, 2, 2), (70_001,), (2, 3, 2, 1, 3, 2, 2)),
-)
+_SIZES: Final[tuple[tuple[int, ...], ...]] = (
+    (1,), (), (33,), (1031,), (7, 150), (150, 7), (2, 1, 3, 1, 2, 2), (2, 3, 2, 1, 3, 2, 2),
+)  # fmt: skip
+_LARGE: Final = (257, 259)
 
 
 class WidePlanTests(ConformanceBase):
@@ -31,10 +31,9 @@ class WidePlanTests(ConformanceBase):
             z = x * 2 + y
             return [z, z.abs().clamp(max=2.5), (z > y).sum(), z.reshape(-1).amax(0, keepdim=True)]
 
-        for shape in (*_SIZES, *_SIZES):
+        for shape in (*_SIZES, _LARGE, *_SIZES):
             x, y = (build(tensor(*shape, seed=seed), self.device) for seed in (1, 2))
-            if x.numel():
-                check_block(f"a block on elements of the shape {list(shape)}", block, x, y)
+            check_block(f"a block on elements of the shape {list(shape)}", block, x, y)
 
     def test_plan_of_many_operands(self) -> None:
         """A block of more operands and results than a device may take at once."""
