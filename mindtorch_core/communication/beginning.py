@@ -30,6 +30,7 @@ from .groups import (
     place,
 )
 from .groups import ProcessGroup as Members
+from .meeting import meet, shown_to_the_launcher
 from .parts import known, parted
 from .process_group import ProcessGroup
 from .rendezvous import Found, alone, find, rendezvous
@@ -154,29 +155,48 @@ def init_process_group(
     if first is SINGLE and init_method is None:  # before anybody waits for others
         size = os.environ.get("WORLD_SIZE", "-1") if world_size < 0 else world_size
         SINGLE.refuse_others(int(size))
+    with shown_to_the_launcher():
+        number, generation = _begun(
+            backend, made, limit, init_method=init_method, store=store, rank=rank, size=world_size
+        )
+    if not number:
+        _tell_whole(generation)
+        atexit.register(_at_end)  # so it runs before what the engines do at the end
+    if multiprocessing.parent_process() is not None:  # a forked one ends without atexit's functions
+        multiprocessing.util.Finalize(None, _at_end, exitpriority=0)
+
+
+def _begun(
+    backend: str | None,
+    made: dict[str, Engine],
+    limit: timedelta,
+    *,
+    init_method: str | None,
+    store: Store | None,
+    rank: int,
+    size: int,
+) -> tuple[int, int]:
+    """Make the default group; how many there were before, and how often processes of it had died."""
+    first = next(iter(made.values()))
     if first is FAKE:
-        found = alone(init_method or "env://", rank, world_size)
+        found = alone(init_method or "env://", rank, size)
     elif store is not None:
-        if world_size <= 0:
+        if size <= 0:
             raise AssertionError("world_size must be positive if using store")
         if rank < 0:
             raise AssertionError("rank must be non-negative if using store")
-        found = Found(store, rank, world_size)
+        found = Found(store, rank, size)
     elif init_method is not None:
-        found = next(iter(rendezvous(init_method, rank, world_size, timeout=limit)))
+        found = next(iter(rendezvous(init_method, rank, size, timeout=limit)))
     else:
-        found = find(first, rank, world_size, limit)
+        found = find(first, rank, size, limit)
     number = next(_STARTS)
     generation = replaced() if not number else 0
     if generation:
         _establish(Start(backend, made, found, limit), f"elastic/{generation}", rejoins=True)
     else:
         _establish(Start(backend, made, found, limit), str(number))
-    if not number:
-        _tell_whole(generation)
-        atexit.register(_at_end)  # so it runs before what the engines do at the end
-    if multiprocessing.parent_process() is not None:  # a forked one ends without atexit's functions
-        multiprocessing.util.Finalize(None, _at_end, exitpriority=0)
+    return number, generation
 
 
 def _establish(
@@ -200,6 +220,8 @@ def _establish(
     try:
         if rejoins:  # first of all, as the others wait for it
             connected = _connected(made, found, own, limit, rejoins=True)
+        elif connected is None and not _stands_alone(found):
+            meet(PrefixStore("meeting", own), found.rank, found.world_size, limit)
         WORLD.watch = _watch(own, found, limit, again=name != "0")
         if connected is None:
             connected = _connected(made, found, own, limit, rejoins=False)
@@ -248,9 +270,13 @@ def _tell_whole(generation: int) -> None:
         found.store.set(f"elastic/whole/{found.rank}", str(generation))
 
 
+def _stands_alone(found: Found) -> bool:
+    return found.world_size == 1 or isinstance(found.store, FakeStore)
+
+
 def _watch(store: Store, found: Found, limit: timedelta, *, again: bool) -> Watch | None:
     """What hears of other processes: through a store that rank 0 serves, for stores that cannot."""
-    if found.world_size == 1 or isinstance(found.store, FakeStore):
+    if _stands_alone(found):
         return None
     inner = found.store
     while isinstance(inner, PrefixStore):

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from ..plugins.loader import BackendStatus, Loader
@@ -100,22 +97,7 @@ def engine(name: str) -> Engine:
             device=name,
             package=package,
         ) from (status.error if status else None)
-    with _shown_to_the_launcher():
-        missing = made.missing()
+    missing = made.missing()
     if missing:
         raise BackendUnavailableError(f"the communicator {name!r}: {missing}", device=name)
     return made
-
-
-@contextmanager
-def _shown_to_the_launcher() -> Iterator[None]:
-    """A block that may wait for all ranks without end, as MPI does where it begins when it is imported."""
-    over = os.environ.get("MINDTORCH_RUN_OVER")
-    shown = Path(over).with_suffix(".begins") if over else None
-    if shown is not None:
-        shown.touch()
-    try:
-        yield
-    finally:
-        if shown is not None:
-            shown.unlink(missing_ok=True)

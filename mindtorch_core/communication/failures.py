@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from .calls import MONITORS, Call
 from .errors import DistError, DistributedError
+from .meeting import ranks_named
 from .stores import Store
 from .tcp_store import TCPStore
 
@@ -174,7 +175,7 @@ class Watch:
             said = {rank: text, **{each: "did not come" for each in missing if each != self._rank}}
             reason = f"rank {rank} has given up waiting"
             if missing:
-                reason += f" for {_ranks(missing)}"
+                reason += f" for {ranks_named(missing)}"
             return call.error(reason, who, said)
         return None
 
@@ -198,7 +199,7 @@ class Watch:
         said = {**here, **{rank: self._elsewhere(rank, call) for rank in missing}}
         text = f"not done after {call.seconds:g} s"
         if missing:
-            text += f": {_ranks(missing)} did not come"
+            text += f": {ranks_named(missing)} did not come"
         elif call.partners is not None and len(call.partners) == 1:
             text += f": rank {call.partners[0]} waits in another call"
             missing = [*call.partners]
@@ -248,8 +249,3 @@ class Watch:
         """Where this process serves the store, go on doing so for a while until all have left."""
         if not _FAILED and os.getpid() == self._process:
             self._store.await_leaving(_PATIENCE)
-
-
-def _ranks(ranks: list[int]) -> str:
-    shown = ", ".join(map(str, ranks))
-    return f"rank {shown}" if len(ranks) == 1 else f"ranks {shown}"

@@ -10,6 +10,7 @@ from typing import Any, Final, NamedTuple
 from urllib.parse import parse_qsl, urlparse
 
 from .engine import Engine
+from .errors import DistNetworkError
 from .fake import FakeStore
 from .stores import DEFAULT_TIMEOUT, FileStore, Store
 from .tcp_store import TCPStore
@@ -146,10 +147,17 @@ def _by_environment(
 
 
 def _served(host: str, port: int, rank: int, world_size: int, timeout: timedelta) -> Store:
-    # Workers are not waited for: whoever needs a key waits for it.
-    return TCPStore(
-        host, port, world_size, rank == 0, timeout, wait_for_workers=False, multi_tenant=True
-    )
+    # Workers are not waited for here: they meet in the store.
+    try:
+        return TCPStore(
+            host, port, world_size, rank == 0, timeout, wait_for_workers=False, multi_tenant=True
+        )
+    except DistNetworkError as error:
+        if rank == 0:
+            raise
+        raise DistNetworkError(
+            f"{error}; rank 0, which serves the store, did not come to init_process_group, or has left it"
+        ) from error
 
 
 register_rendezvous_handler("env", _by_environment)

@@ -95,6 +95,29 @@ def test_a_rank_that_ends_before_it_has_begun_is_not_waited_for(ranks, tmp_path)
     assert "rank 1 ended first, with exit status 0, while rank 0 waited for it" in done.stderr
 
 
+@pytest.mark.parametrize(
+    ("late", "texts"),
+    [
+        (1, dict.fromkeys("012", "DistStoreError: .* 2/3 clients joined: rank 1 did not come")),
+        (
+            0,
+            {
+                **dict.fromkeys(
+                    "12", "DistNetworkError: .*; rank 0, which serves the store, did not come"
+                ),
+                "0": "DistStoreError: .* 1/3 clients joined: ranks 1, 2 did not come to init",
+            },
+        ),
+    ],
+)
+def test_nobody_waits_for_a_rank_to_begin_for_longer_than_was_said(ranks, tmp_path, late, texts):
+    done = ranks(3, "late_beginning.py", "mpi", late, tmp_path)
+    assert done.returncode == 0, (done.stdout, done.stderr)
+    for rank, text in texts.items():
+        (line,) = re.findall(rf"\[{rank}\] (.*)", done.stdout)
+        assert re.match(text, line), line
+
+
 def test_a_rank_that_is_stopped_ends_when_the_others_have(ranks, tmp_path):
     done = ranks(2, "ends.py", "stopped", tmp_path, grace=1)
     assert done.returncode == 137, done.stderr

@@ -68,10 +68,8 @@ class MPIEngine(Engine):
             import mpi4py
 
             if "mpi4py.MPI" not in sys.modules:
-                # Where mpiexec has started the process, MPI starts here: before the store that other
-                # processes ask, as mpi4py lets no thread run meanwhile. Else when it has a seat.
-                mpi4py.rc.initialize = self._started()
-                mpi4py.rc.finalize = False
+                # MPI waits for all ranks without end: it starts when all are known to have come.
+                mpi4py.rc.initialize = mpi4py.rc.finalize = False
             from mpi4py import MPI  # noqa: F401
         except (ImportError, RuntimeError) as error:
             return (
@@ -111,10 +109,16 @@ class MPIEngine(Engine):
         """
         from mpi4py import MPI
 
-        from .seats import seated
+        from .seats import let_rank_0_be_last, seated
 
         if not MPI.Is_initialized():
-            with nullcontext() if size == 1 else seated(rank, size, store, timeout):
+            with (
+                nullcontext()
+                if size == 1 or self._started()
+                else seated(rank, size, store, timeout)
+            ):
+                if size > 1:
+                    let_rank_0_be_last(rank, size, store)
                 _begin()
         world = MPI.COMM_WORLD
         if size == 1:

@@ -25,7 +25,7 @@ from mindtorch_core.communication import DistBackendError, Store, mpiexec
 
 from .seat import CONNECTION, PREFIXES
 
-__all__ = ["seated"]
+__all__ = ["let_rank_0_be_last", "seated"]
 
 _PAUSE: Final = 0.005
 # A placeholder that nobody has taken ends by itself after so long, in seconds.
@@ -46,7 +46,6 @@ def seated(rank: int, size: int, store: Store, timeout: float) -> Iterator[None]
     try:
         told = _take(rank, size, store, end, launcher)
         _become(told)
-        _meet(rank, size, store)
         yield
     finally:
         for name in [name for name in os.environ if name.startswith(PREFIXES)]:
@@ -130,12 +129,15 @@ def _take(
     return told
 
 
-def _meet(rank: int, size: int, store: Store) -> None:
-    """Let rank 0 go on last: it serves the store, and no thread of a process runs while MPI starts in it."""
+def let_rank_0_be_last(rank: int, size: int, store: Store) -> None:
+    """Wait, as rank 0, for the others to be ready for MPI.
+
+    It serves the store, and no thread of a process runs while MPI starts in it.
+    """
     if rank:
-        store.set(f"seated/{rank}", "yes")
+        store.set(f"ready/{rank}", "yes")
     else:
-        store.wait([f"seated/{other}" for other in range(1, size)])
+        store.wait([f"ready/{other}" for other in range(1, size)])
 
 
 def _failed(folder: Path, size: int) -> str:
