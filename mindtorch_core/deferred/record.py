@@ -27,6 +27,7 @@ from .programs.planned import compiles
 from .recorders import make_recorder
 from .results import moved
 from .settling import plain
+from .telling import TELLING
 from .trace import COPIES, RecordedOp, tensors_of
 
 __all__ = ["pipeline_kernel", "serve_key"]
@@ -235,7 +236,8 @@ def _shapes_of(
     if d is not None and d.traits.data_dependent:
         return None
     schema = entry.schema
-    if d is None and schema is not None and (schema.is_mutable or not schema.returns):
+    silent_writes = schema is not None and schema.is_mutable and not _calls_in_place(entry, schema)
+    if d is None and schema is not None and (silent_writes or not schema.returns):
         return None  # whatever a third party's op writes, nobody has told how
     if "dynamic_output_shape" in entry.tags:
         return None
@@ -269,6 +271,19 @@ def _shapes_of(
             raise _NoShapeError from error
 
     return shapes_of_parts
+
+
+def _calls_in_place(entry: OpEntry, schema: OperatorSchema) -> bool:
+    """Whether an op calls other processes, which records no gradients, and gives the tensor that it writes.
+
+    A third party's kernel may be made of ops that record.
+    """
+    first, result = schema.arguments[0], schema.returns[:1]
+    places = written_places(schema)
+    written_first = places == ((0, first.name),) and not first.is_list
+    return (
+        entry.name in TELLING and written_first and bool(result) and result[0].alias == first.alias
+    )
 
 
 def _breaking(below: Kernel, reason: str, entry: OpEntry) -> Kernel:

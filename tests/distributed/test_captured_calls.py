@@ -98,6 +98,21 @@ def test_ops_are_recorded():
         assert captured(torch.tensor([float(start)])).tolist() == [2.0 * start] * 2
 
 
+def test_ops_in_place_are_recorded():
+    ops, name = torch.ops._c10d_functional, dist.group.WORLD.group_name
+
+    @torch.pipeline.capture
+    def captured(x):
+        y = x * 2
+        rest = y[1:]
+        assert ops.all_reduce_(rest, "avg", name) is rest
+        return y, ops.broadcast_(rest + 1, 0, name)
+
+    for start in range(3):
+        y, told = captured(torch.tensor([start, start + 1.0]))
+        assert (y.tolist(), told.tolist()) == ([2.0 * start, start + 1.0], [start + 2.0])
+
+
 def test_a_group_of_one_process_is_no_hindrance():
     dist.destroy_process_group()
     dist.init_process_group("fake", rank=0, world_size=1)
