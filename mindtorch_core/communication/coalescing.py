@@ -13,7 +13,7 @@ from .groups import by_own_name, chosen, outside
 from .lending import check_tensors
 from .listening import as_one
 from .reductions import ReduceOp
-from .work import Work
+from .work import COLLECTING, Work
 
 __all__ = ["all_gather_coalesced", "all_reduce_coalesced"]
 
@@ -93,6 +93,10 @@ def _coalescing_manager(
 ) -> Iterator[Coalescing]:
     """A block whose works are waited for at its end, or by `Coalescing.wait`."""
     made = Coalescing()
-    yield made
+    outer = COLLECTING.set(made.works)
+    try:
+        yield made
+    finally:
+        COLLECTING.reset(outer)
     if not async_ops:
         made.wait()

@@ -5,15 +5,19 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Sequence
+from contextvars import ContextVar
 from datetime import timedelta
-from typing import Any
+from typing import Any, Final
 
 from ..tensors.tensor import Tensor
 from .engine import Source, Ticket
 from .errors import DistBackendError
 from .futures import Future
 
-__all__ = ["Work"]
+__all__ = ["COLLECTING", "Work"]
+
+# What is begun in a block that waits for it at its end; None outside.
+COLLECTING: Final[ContextVar[list[Work] | None]] = ContextVar("COLLECTING", default=None)
 
 
 class Work:
@@ -36,6 +40,8 @@ class Work:
         self._rank_of = position_to_rank
         self._exception: BaseException | None = None
         self._future: Future[list[Tensor]] | None = None
+        if (together := COLLECTING.get()) is not None:
+            together.append(self)
 
     def wait(self, timeout: timedelta | None = None) -> bool:
         """Wait until it is done, and return True.
