@@ -243,3 +243,11 @@ def test_what_a_save_has_left_goes_before_the_next_one_writes(tmp_path):
     dcp.save({"weight": torch.arange(4.0)}, storage_writer=Writer(tmp_path))
     assert seen == [False]
     assert (tmp_path / "notes.txt").exists()
+
+
+@pytest.mark.parametrize("written", [b"", b"{", b"\xa3\xff", b"null", b"[]", b'{"format": 1}'])
+def test_an_index_that_is_damaged_is_named(tmp_path, written):
+    dcp.save({"weight": torch.arange(3.0)}, checkpoint_id=tmp_path)
+    (tmp_path / "index.json").write_bytes(written)
+    with pytest.raises(dcp.CheckpointException, match=r"index\.json is damaged: "):
+        dcp.load({"weight": torch.zeros(3)}, checkpoint_id=tmp_path)

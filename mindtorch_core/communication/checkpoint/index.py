@@ -185,13 +185,13 @@ def read_index(folder: Path) -> Metadata:
     """
     path = folder / INDEX
     try:
-        text = path.read_text(encoding="utf-8")
+        written = path.read_bytes()
     except (FileNotFoundError, NotADirectoryError):
         raise FileNotFoundError(
             f"there is no checkpoint in {folder}: it has no {INDEX}, which is written last"
         ) from None
     try:
-        read = json.loads(text)
+        read = json.loads(written.decode("utf-8"))
         if read["format"] != _FORMAT or read["version"] != _VERSION:
             raise ValueError(f"its format is not {_FORMAT} of version {_VERSION}")
         found = _heard(folder, read)
