@@ -181,12 +181,15 @@ class Call:
         rank = self.ranks[peer]
         return self.error(text, rank, {rank: _described(*other)})
 
-    def unlike_parts(self, rows: Sequence[Sequence[int]]) -> DistributedError | None:
+    def unlike_parts(
+        self, rows: Sequence[Sequence[int]], reports: bytes = b""
+    ) -> DistributedError | None:
         """The error about parts that one rank sends and another does not expect, or None.
 
         Args:
             rows: of each rank in the group's order how many elements it sends to each, then how many it
                 expects from each.
+            reports: of all ranks in that order, which say where each has called.
         """
         size = len(rows)
         for sender in range(size):
@@ -195,13 +198,16 @@ class Call:
                 if sent != expected:
                     a, b = self.ranks[sender], self.ranks[receiver]
                     text = f"rank {a} sends {sent} elements to rank {b}, which expects {expected}"
-                    return self.error(text, a, self._parts_by_rank(rows))
+                    return self.error(text, a, self._parts_by_rank(rows, reports))
         return None
 
-    def _parts_by_rank(self, rows: Sequence[Sequence[int]]) -> dict[int, str]:
+    def _parts_by_rank(self, rows: Sequence[Sequence[int]], reports: bytes) -> dict[int, str]:
         said = {}
         for place, row in enumerate(rows):
             own = self.described() if place == self.rank else self.op
+            if reports:
+                at = place * REPORT
+                own = _described(*json.loads(reports[at : at + REPORT]))
             sent, expected = list(row[: len(rows)]), list(row[len(rows) :])
             said[self.ranks[place]] = f"{own}, sends {sent} elements and expects {expected}"
         return said

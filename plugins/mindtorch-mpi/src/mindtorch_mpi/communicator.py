@@ -290,14 +290,16 @@ class MPICommunicator(Communicator):
         input_sizes: Sequence[int],
     ) -> Task:
         """See `Communicator.all_to_all`. The ranks compare their sizes, too."""
-        each = tensor.element_size()
         send, recv = _parts(tensor, input_sizes), _parts(output, output_sizes)
 
         def steps() -> Steps:
             yield from self._agree(call)
             mine = b"".join(n.to_bytes(8, "little") for n in (*input_sizes, *output_sizes))
             known = yield from self._exchange(call, mine, len(mine))
-            _check_sizes(call, known, self.size, each)
+            rows = _sizes(known, self.size)
+            if (error := call.unlike_parts(rows)) is not None:
+                reports = yield from self._exchange(call, call.report(), REPORT)
+                raise _harmless(call.unlike_parts(rows, bytes(reports)) or error)
             request = self.comm.Ialltoallv(send, recv)
             yield from self._until(call, request, moving=True, kept=(tensor, output))
 
@@ -368,19 +370,12 @@ def _parts(tensor: Tensor, sizes: Sequence[int]) -> list[Any]:
     return [as_bytes(tensor), (counts, places), MPI.BYTE]
 
 
-def _check_sizes(call: Call, known: bytes, size: int, each: int) -> None:
-    """Refuse parts that one rank sends and another does not expect.
-
-    Raises:
-        DistributedError: on every rank.
-    """
-    rows = [
+def _sizes(known: bytes, size: int) -> list[list[int]]:
+    """Of each rank the sizes of what it sends, and of what it expects."""
+    return [
         [
             int.from_bytes(known[at : at + 8], "little")
             for at in range(r * 16 * size, (r + 1) * 16 * size, 8)
         ]
         for r in range(size)
     ]
-    error = call.unlike_parts(rows)
-    if error is not None:
-        raise _harmless(error)

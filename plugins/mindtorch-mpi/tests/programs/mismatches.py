@@ -78,6 +78,7 @@ with pytest.raises(dist.DistributedError, match=text) as raised:
 assert raised.value.rank == 1
 assert set(raised.value.by_rank) == set(range(size))
 assert f"sends {sent} elements and expects {[1] * size}" in raised.value.by_rank[rank]
+assert all("mismatches.py:" in said for said in raised.value.by_rank.values())
 for other in (torch.ones(4), torch.ones(3, dtype=torch.int32)):
     if rank < 2:
         text = re.escape("a message of float32 [3] meets a receiver of")

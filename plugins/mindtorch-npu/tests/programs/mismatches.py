@@ -48,8 +48,11 @@ assert work.exception() is raised.value
 
 # Parts of different sizes, and messages that their receivers do not expect.
 sent = [2] + [1] * (size - 2) + [0] if odd else [1] * size
-with pytest.raises(dist.DistributedError, match="sends 2 elements to rank 0, which expects 1"):
+with pytest.raises(
+    dist.DistributedError, match="sends 2 elements to rank 0, which expects 1"
+) as raised:
     dist.all_to_all_single(npu(size), npu(size), [1] * size, sent)
+assert all("mismatches.py:" in said for said in raised.value.by_rank.values())
 for other in (npu(4), npu(3).int()):
     if rank < 2:
         text = re.escape("a message of float32 [3] meets a receiver of")

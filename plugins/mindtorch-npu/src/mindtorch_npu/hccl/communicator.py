@@ -291,7 +291,10 @@ class HCCLCommunicator(Communicator):
             yield from self._agreement.agree(call)
             mine = b"".join(n.to_bytes(8, "little") for n in (*input_sizes, *output_sizes))
             known = yield from self._agreement.exchange(call, mine)
-            _check_sizes(call, known, self.size)
+            rows = _sizes(known, self.size)
+            if (error := call.unlike_parts(rows)) is not None:
+                reports = yield from self._agreement.reports(call)
+                raise harmless(call.unlike_parts(rows, reports) or error)
             if any(any(row) for row in known):
                 kept = (t, out, send, recv)
                 yield from self._launched(call, "HcclAlltoAllV", launch, before, kept)
@@ -382,16 +385,9 @@ def _put(tensor: Tensor, rows: Tensor, reduction: str) -> None:
         tensor.copy_(fold(rows, reduction).reshape(tensor.shape))
 
 
-def _check_sizes(call: Call, known: Sequence[bytes], size: int) -> None:
-    """Refuse parts that one rank sends and another does not expect.
-
-    Raises:
-        DistributedError: on every rank.
-    """
-    rows = [
+def _sizes(known: Sequence[bytes], size: int) -> list[list[int]]:
+    """Of each rank the sizes of what it sends, and of what it expects."""
+    return [
         [int.from_bytes(row[at : at + 8], "little") for at in range(0, 16 * size, 8)]
         for row in known
     ]
-    error = call.unlike_parts(rows)
-    if error is not None:
-        raise harmless(error)

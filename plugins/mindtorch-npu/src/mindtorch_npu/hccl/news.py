@@ -115,8 +115,12 @@ class Agreement:
         found = yield from self.exchange(call, call.fingerprint())
         if call.agrees(b"".join(each[:FINGERPRINT] for each in found)):
             return
-        reports = yield from self.exchange(call, call.report())
-        raise harmless(call.mismatch(b"".join(each[:REPORT] for each in reports)))
+        raise harmless(call.mismatch((yield from self.reports(call))))
+
+    def reports(self, call: Call) -> Generator[bool, None, bytes]:
+        """Steps that return what all ranks say of their calls."""
+        found = yield from self.exchange(call, call.report())
+        return b"".join(each[:REPORT] for each in found)
 
     def exchange(self, call: Call, mine: bytes) -> Generator[bool, None, list[bytes]]:
         """Steps that return what all ranks give."""
