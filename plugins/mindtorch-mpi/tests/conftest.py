@@ -34,8 +34,19 @@ def programs():
 
 
 @pytest.fixture(scope="session")
-def ranks():
-    """``ranks(count, program, *arguments)`` runs a program in several processes; it ends in a minute.
+def minute():
+    """``minute()``: seconds in which this machine does what takes an idle one a minute at most, as now."""
+
+    def seconds():
+        waiting = os.getloadavg()[0] / (os.cpu_count() or 1)
+        return 58 * max(1.0, waiting)
+
+    return seconds
+
+
+@pytest.fixture(scope="session")
+def ranks(minute):
+    """``ranks(count, program, *arguments)`` runs a program in several processes; it ends in a `minute`.
 
     ``grace=`` says how long the others may take to end after a failure; ``ranks.start`` does not wait.
     """
@@ -53,7 +64,7 @@ def ranks():
     def run(count, program, *arguments, grace=5):
         return subprocess.run(
             command(count, program, arguments, grace),
-            env=env, capture_output=True, text=True, timeout=58, check=False,
+            env=env, capture_output=True, text=True, timeout=minute(), check=False,
         )  # fmt: skip
 
     def heard():  # a shell that runs the tests in the background has its processes ignore interrupts

@@ -11,7 +11,7 @@ from mindtorch_core.communication.launchers import replaces
 
 
 @pytest.fixture(scope="module")
-def train(ranks, programs, tmp_path_factory):
+def train(ranks, programs, minute, tmp_path_factory):
     """``train(*options, deaths=...)``: what each rank ends with, and what was written to stderr."""
 
     def run(*options, deaths=(), checkpoint="none", count=2):
@@ -22,7 +22,7 @@ def train(ranks, programs, tmp_path_factory):
                 *(str(programs / "elastic.py"), str(folder), checkpoint, *deaths),
             ],
             env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
-            capture_output=True, text=True, timeout=58, check=False,
+            capture_output=True, text=True, timeout=minute(), check=False,
         )  # fmt: skip
         assert done.returncode == 0, done.stderr
         ends = re.findall(r"\[\d\] ends with (.*)", done.stdout)

@@ -29,7 +29,7 @@ def losses(text):
 
 
 @pytest.fixture(scope="module")
-def alone(programs, tmp_path_factory):
+def alone(programs, minute, tmp_path_factory):
     """``alone(name)`` gives the losses of one process."""
 
     @functools.cache
@@ -37,7 +37,7 @@ def alone(programs, tmp_path_factory):
         done = subprocess.run(
             [sys.executable, programs / "example_losses.py", name, *OPTIONS[name]],
             env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
-            capture_output=True, text=True, timeout=58, check=False, cwd=tmp_path_factory.mktemp(name),
+            capture_output=True, text=True, timeout=minute(), check=False, cwd=tmp_path_factory.mktemp(name),
         )  # fmt: skip
         assert done.returncode == 0, done.stderr
         (found,) = losses(done.stdout)

@@ -12,7 +12,7 @@ PROGRAMS = Path(__file__).parent / "programs"
 
 
 @pytest.fixture
-def verify(ranks, tmp_path):
+def verify(ranks, minute, tmp_path):
     """Run the kit where the wrong engine is installed."""
     meta = tmp_path / "wrong_engine-1.0.dist-info"
     meta.mkdir()
@@ -24,7 +24,7 @@ def verify(ranks, tmp_path):
         return subprocess.run(
             [sys.executable, "-m", "mindtorch_core", "verify", "--communicator", *arguments],
             env={**os.environ, "PYTHONPATH": path, "WRONG": fault},
-            capture_output=True, text=True, timeout=58, check=False,
+            capture_output=True, text=True, timeout=minute(), check=False,
         )  # fmt: skip
 
     return run

@@ -19,7 +19,7 @@ bandwidth_gbit = 10
 
 
 @pytest.fixture
-def predict(ranks, tmp_path):
+def predict(ranks, minute, tmp_path):
     """``predict(script, *arguments, more=options)`` runs the command, where ``ranks`` can be run; it ends in a minute."""
     network = tmp_path / "net.toml"
     network.write_text(NETWORK, "utf-8")
@@ -29,7 +29,7 @@ def predict(ranks, tmp_path):
         return subprocess.run(
             [*command, "--ranks", "6", "--measure", "1,2", *more, *script],
             env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
-            capture_output=True, text=True, timeout=58, check=False,
+            capture_output=True, text=True, timeout=minute(), check=False,
         )  # fmt: skip
 
     return run

@@ -36,12 +36,12 @@ def losses(text):
     return [float(each) for each in line.split()]
 
 
-def test_the_example_has_the_losses_of_one_process(ranks, tmp_path):
+def test_the_example_has_the_losses_of_one_process(ranks, minute, tmp_path):
     options = ["--steps", "6", "--width", "16", "--context", "16", "--checkpoint"]
     alone = subprocess.run(
         [sys.executable, EXAMPLE, *options, tmp_path / "alone"],
         env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
-        capture_output=True, text=True, timeout=58, check=False,
+        capture_output=True, text=True, timeout=minute(), check=False,
     )  # fmt: skip
     assert alone.returncode == 0, alone.stderr
     expected = losses(alone.stdout)
