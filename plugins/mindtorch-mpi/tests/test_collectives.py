@@ -8,6 +8,7 @@ import pytest
     [
         (3, "collectives.py"),  # every operation with every dtype
         (2, "functional.py"),  # ops have gradients and are deferred
+        (2, "captured_steps.py"),
         (2, "training.py"),
         (2, "registered.py"),
         (2, "traces.py {folder}"),

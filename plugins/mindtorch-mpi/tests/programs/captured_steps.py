@@ -1,0 +1,62 @@
+"""Training steps that are captured with the sums of their gradients: as with `DistributedDataParallel`, to the bit."""
+
+import pytest
+
+import mindtorch_core as torch
+from mindtorch_core import distributed as dist
+from mindtorch_core.distributed import _functional_collectives as funcol
+
+nn = pytest.importorskip("mindtorch_nn")
+dist.init_process_group("mpi")
+rank, world = dist.get_rank(), dist.group.WORLD
+ops = torch.ops._c10d_functional
+
+
+def model():
+    torch.manual_seed(0)
+    return nn.Sequential(nn.Linear(6, 16), nn.ReLU(), nn.Linear(16, 3))
+
+
+def batch(step):
+    torch.manual_seed(100 * step + rank)
+    return torch.randn(4, 6)
+
+
+def by_reducer(steps):
+    ddp = nn.parallel.DistributedDataParallel(model())
+    optimizer, losses = torch.optim.Adam(ddp.parameters(), 0.01), []
+    for number in range(steps):
+        optimizer.zero_grad()
+        loss = ddp(batch(number)).square().mean()
+        loss.backward()
+        optimizer.step()
+        losses.append(loss.item())
+    return losses, [p.tolist() for p in ddp.parameters()]
+
+
+def each_in_place(grads):
+    return [ops.all_reduce_(grad, "avg", world.group_name) for grad in grads]
+
+
+def captured(steps, mean):
+    own = model()
+    parameters = [*own.parameters()]
+    optimizer = torch.optim.Adam(parameters, 0.01)
+
+    @torch.pipeline.capture
+    def step(x):
+        loss = own(x).square().mean()
+        grads = mean(torch.autograd.grad(loss, parameters))
+        for parameter, grad in zip(parameters, grads, strict=True):
+            parameter.grad = grad
+        optimizer.step()
+        return loss.detach()
+
+    losses = [step(batch(number)).item() for number in range(steps)]
+    return losses, [p.tolist() for p in parameters]
+
+
+expected = by_reducer(6)
+assert captured(6, lambda grads: funcol.all_reduce_coalesced([*grads], "avg", world)) == expected
+assert captured(6, each_in_place) == expected
+print("done")
