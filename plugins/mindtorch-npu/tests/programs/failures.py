@@ -42,12 +42,14 @@ if rank == 1:
         store.wait(["heard/0", "heard/2"])  # however long that takes on a busy machine
     elif mode == "fault":
         control.inject("kernel:HcclAllReduce:1=507015")
+    elif mode == "refused":  # nothing is queued here, and the others' kernels wait
+        control.inject("HcclAllReduce:1=4")
     elif mode == "slow":
         control.latency("kernel:HcclAllReduce=700000")
 try:
     dist.all_reduce(t, group=group)
 except dist.DistributedError as error:
-    if mode == "late":  # else rank 0, which serves the store, may have ended
+    if mode in ("late", "refused"):  # else rank 0, which serves the store, may have ended
         store.set(f"heard/{rank}", "")
     took = time.monotonic() - began
     said = f"{error.rank} {error.op} {error.number} {' '.join(str(error).split())}"
@@ -59,5 +61,6 @@ if mode != "slow":
         dist.barrier(group=group)
     except dist.DistributedError as error:
         print(f"then {error.rank} {' '.join(str(error).split())}", flush=True)
-if mode == "late" and rank == 0:  # it serves the store, which the others still use
+# Of one that has ended the others would hear that. Rank 0 serves the store, which the others still use.
+if mode == "refused" or (mode == "late" and rank == 0):
     store.wait([f"heard/{r}" for r in range(size)])

@@ -32,7 +32,7 @@ from .carrying import fold, native, wider
 from .library import DTYPES, REDUCTIONS, HCCLError, hccl
 from .link import Launch, Link
 from .messages import Messages
-from .news import Agreement, blamed, harmless
+from .news import Agreement, blamed, harmless, heeding
 
 __all__ = ["HCCLCommunicator"]
 
@@ -82,7 +82,7 @@ class HCCLCommunicator(Communicator):
             try:
                 if self._link is not None:
                     self._link.check()
-                yield from steps
+                yield from heeding(call, steps, self._store)
             except (ACLError, HCCLError) as error:
                 yield from blamed(call, error, self._store)
         except BaseException as error:

@@ -17,11 +17,14 @@ from mindtorch_core.communication import (
     Store,
 )
 
-__all__ = ["Agreement", "blamed", "harmless", "heard_of", "until"]
+__all__ = ["Agreement", "blamed", "harmless", "heard_of", "heeding", "until"]
 
 # How long to wait for the news that a rank has died, when something fails that this may explain: they come
 # within milliseconds, unless the machine has other things to do.
 _SOON: Final = 10.0
+# How often others are asked whether something has failed there, and how long HCCL has to say so itself.
+_EACH: Final = 0.05
+_ITSELF: Final = 1.0
 # HCCL's codes for failures that may be another rank's: TIMEOUT, NETWORK, REMOTE.
 _ELSEWHERE: Final = (9, 19, 21)
 
@@ -66,6 +69,7 @@ def blamed(call: Call, error: Exception, store: Store) -> Steps:
     if getattr(error, "code", 0) not in _ELSEWHERE:
         with contextlib.suppress(DistError, OSError):
             store.set(f"failed/{call.rank}", text)
+            store.set("failed", str(call.rank))
         raise call.error(text, call.ranks[call.rank]) from error
     end = time.monotonic() + _SOON
     while time.monotonic() < end:
@@ -76,6 +80,33 @@ def blamed(call: Call, error: Exception, store: Store) -> Steps:
                 raise call.error(text, rank, {rank: said}) from error
         yield False
     raise call.error(text, None) from error
+
+
+def heeding(call: Call, steps: Steps, store: Store) -> Steps:
+    """Steps that end where another rank says that the operation has failed there, of which HCCL may not know.
+
+    A function of HCCL's that fails has queued nothing, and the others' operations wait for it.
+
+    Raises:
+        DistributedError: naming that rank.
+    """
+    looked, heard = time.monotonic(), 0.0
+    try:
+        for moving in steps:
+            yield moving
+            now = time.monotonic()
+            if now < looked + _EACH:
+                continue
+            looked = now
+            if not heard:
+                heard = now if _said(store, "failed") else 0.0
+            elif now > heard + _ITSELF:
+                position = int(_said(store, "failed"))
+                said = _said(store, f"failed/{position}")
+                rank = call.ranks[position]
+                raise call.error(f"rank {rank} has failed: {said}", rank, {rank: said})
+    finally:
+        steps.close()
 
 
 def _said(store: Store, key: str) -> str:
