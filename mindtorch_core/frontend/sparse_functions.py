@@ -317,6 +317,8 @@ def spdiags(diagonals: Tensor, offsets: Tensor, shape: Any, layout: Any = None) 
         )
     if diagonals.dim() != 2 or offsets.dim() != 1 or offsets._shape[0] != diagonals._shape[0]:
         raise RuntimeError("spdiags: expected a matrix, and as many offsets as it has rows")
+    if len(shape) != 2:
+        raise RuntimeError(f"Output shape must be 2d, got {tuple(shape)}")
     if len({*offsets.tolist()}) < offsets._shape[0]:
         raise RuntimeError("Offset tensor contains duplicate values")
     rows, columns = (int(n) for n in shape)

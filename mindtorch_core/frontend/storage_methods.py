@@ -187,8 +187,10 @@ def byteswap(self: Storage, dtype: dtype) -> None:
     """Turn round the order of bytes in each element, in place.
 
     Raises:
-        RuntimeError: if the bytes are no whole number of elements.
+        RuntimeError: if the bytes are no whole number of elements, or that is no dtype.
     """
+    if not hasattr(dtype, "itemsize"):
+        raise RuntimeError(f"expected torch.dtype, but got {type(dtype)}")
     width = dtype.itemsize // (2 if dtype.is_complex else 1)
     if len(self) % width:
         raise RuntimeError(f"the length of data is not a multiple of {width}")

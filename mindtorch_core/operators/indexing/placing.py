@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ...dispatch.functions import fn
@@ -265,9 +265,9 @@ def unravel_index(indices: Tensor, shape: Any) -> tuple[Tensor, ...]:
     if not hasattr(indices, "_keys") or not BOOL < indices._dtype.category < FLOATING:
         kind = indices._dtype if hasattr(indices, "_keys") else type(indices).__name__
         raise TypeError(f"expected 'indices' to be integer dtype, but got {kind}")
-    sizes = [shape] if isinstance(shape, int) else list(shape)
+    sizes = list(shape) if isinstance(shape, Iterable) else [shape]
     if not all(isinstance(n, int) for n in sizes):
-        raise TypeError(f"expected 'shape' to be an int or a sequence of ints, but got {shape!r}")
+        raise TypeError(f"expected 'shape' to be int or sequence of ints, but got {shape!r}")
     if any(n < 0 for n in sizes):
         raise ValueError(f"'shape' cannot have negative values, but got {tuple(sizes)}")
     found, rest = [], indices.to(int64)

@@ -178,7 +178,7 @@ def _widths(name: str, y: Any, x: Any, dim: int) -> Any:
     if not isinstance(x, Tensor):
         return x
     at = wrap_dim(dim, len(y._shape))
-    if len(x._shape) == 1 and len(y._shape) != 1:
+    if len(x._shape) == 1:
         if x._shape[0] != y._shape[at]:
             raise RuntimeError(
                 f"{name}: There must be one `x` value for each sample point, got {x._shape[0]} for "
