@@ -488,9 +488,9 @@ def typing(session: nox.Session) -> None:
 
 @nox.session(python=False)
 def mutants(session: nox.Session) -> None:
-    """Put sampled faults into the sources, and report by family which share the tests find.
+    """Put sampled faults into the sources, and report by family and by kind which share the tests find.
 
-    nox -s mutants -- --sample 40 --seed 7 --family pipeline cpu
+    nox -s mutants -- --sample 40 --seed 7 --family pipeline cpu --kind comparison raise
     """
     session.run(
         "uv", "run", "--no-sync", "python", "tests/mutants", *session.posargs, external=True

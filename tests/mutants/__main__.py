@@ -1,201 +1,238 @@
-"""Put faults into the sources, one at a time, and see whether the tests that call them find them.
+"""Put faults into the sources, one at a time, and see whether the tests that run them find them.
 
-    python tests/mutants [--sample 40] [--seed N] [--family NAME ...] [--seconds 60] [--jobs 1]
+    python tests/mutants [--sample 40] [--seed N] [--family NAME ...] [--kind NAME ...] [--seconds 60]
 
-First all quick tests are run once, to see which functions each of them calls (kept in ``.mutants``, file
-by file: a run that is cut off goes on the next time). Then each fault is shown to tests that call the
-changed function, the quickest first, and to others of its module. Prints the share found by family, and
-each fault that was not: those that change nothing that anybody could see are to be sorted out by reading.
-A copy of the repository is changed, not the repository, and as many at once as ``--jobs`` says. Faults of
-the NPU's plugin want the simulator.
+First all quick tests are run once, to see which blocks of the sources each of them runs (kept in
+``.mutants``, for each state of the sources, file by file: a run that is cut off goes on the next time).
+Then each fault is shown to tests that run its block, the quickest first: in forks of one process that has
+collected them, or, where it changes what is done on import, in a new one. Prints the share found by family,
+and each fault that was not: those that change nothing that anybody could see are to be sorted out by
+reading, and those whose block runs in tests that are left out are to be shown to those.
+No file is changed. Faults of the NPU's plugin want the simulator.
 """
 
 from __future__ import annotations
 
 import argparse
+import hashlib
 import json
+import os
 import random
-import shutil
 import subprocess
 import sys
 import tempfile
 from collections import defaultdict
-from collections.abc import Iterable
-from concurrent.futures import ThreadPoolExecutor
 from importlib.util import find_spec
 from itertools import groupby
 from pathlib import Path
-from queue import SimpleQueue
 
-from mutate import Fault, faults, parses
-from processes import PROCESSES, run_pytest
-from reach import functions_at, kept_at
+import blocks
+import faulty
+from judge import TASKS
+from mutate import KINDS, Fault, faults, parses
 
-ROOT = Path(__file__).resolve().parents[2]
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
 CORE, CPU, NN = "mindtorch_core", "plugins/mindtorch-cpu", "packages/mindtorch-nn"
 NPU, MPI = "plugins/mindtorch-npu", "plugins/mindtorch-mpi"
 SIMULATED = find_spec("mindtorch_npu_simulator") is not None
-# Family: where its sources are, and tests whose processes call them, which is not seen.
-FAMILIES: dict[str, tuple[list[str], list[str]]] = {
-    "dispatch": ([f"{CORE}/dispatch", f"{CORE}/library"], ["tests/library"]),
-    "tensors": ([f"{CORE}/tensors"], ["tests/contract"]),
-    "values": ([f"{CORE}/values"], ["tests/contract"]),
-    "pipeline": ([f"{CORE}/deferred"], ["tests/pipeline"]),
-    "autograd": ([f"{CORE}/gradients", f"{CORE}/autograd", f"{CORE}/amp"], ["tests/autograd"]),
-    "frontend": ([f"{CORE}/frontend", f"{CORE}/utils"], ["tests/citizen"]),
-    "ops": ([f"{CORE}/operators", f"{CORE}/opdefs"], ["tests/operators"]),
-    "plugins": ([f"{CORE}/plugins", f"{CORE}/inspection", f"{CORE}/cli"], ["tests/plugins", "tests/cli"]),
-    "files": ([f"{CORE}/serialization"], ["tests/citizen"]),
-    "cpu": ([f"{CPU}/src"], [f"{CPU}/tests"]),
-    "nn": ([f"{NN}/src"], [f"{NN}/tests"]),
-    "distributed": ([f"{CORE}/communication", f"{MPI}/src"], ["tests/distributed"]),
-    "around": ([f"{CORE}/{name}" for name in ("ecosystem", "func", "array_api", "measuring")], ["tests/ecosystem"]),
-    **({"npu": ([f"{NPU}/src"], [f"{NPU}/tests"])} if SIMULATED else {}),
+# Family: where its sources are.
+FAMILIES = {
+    "dispatch": [f"{CORE}/dispatch", f"{CORE}/library"],
+    "tensors": [f"{CORE}/tensors"],
+    "values": [f"{CORE}/values"],
+    "pipeline": [f"{CORE}/deferred"],
+    "autograd": [f"{CORE}/gradients", f"{CORE}/autograd", f"{CORE}/amp"],
+    "frontend": [f"{CORE}/frontend", f"{CORE}/utils"],
+    "ops": [f"{CORE}/operators", f"{CORE}/opdefs"],
+    "plugins": [f"{CORE}/plugins", f"{CORE}/inspection", f"{CORE}/cli"],
+    "files": [f"{CORE}/serialization"],
+    "cpu": [f"{CPU}/src"],
+    "nn": [f"{NN}/src"],
+    "distributed": [f"{CORE}/communication", f"{MPI}/src"],
+    "around": [f"{CORE}/{name}" for name in ("ecosystem", "func", "array_api", "measuring")],
+    **({"npu": [f"{NPU}/src"]} if SIMULATED else {}),
 }  # fmt: skip
-# Sources that tests also call in other processes, or whose signatures they read, which is not seen, and those tests.
-OVER_MPI = [f"{MPI}/tests/test_{name}.py" for name in ("collectives", "as_pytorch", "sharding")]
-UNSEEN = {
-    f"{CORE}/cli/": ["tests/cli"],
-    f"{NN}/": ["tests/nn/test_signatures.py"],
-    f"{CORE}/communication/": OVER_MPI,
-    f"{MPI}/": OVER_MPI,
-}
 GENERATED = {"homes.py", "samples.py", "window_samples.py", "recurrent_samples.py"}
-# What takes long, or would not see a copy: other distributions, every sample of PyTorch's, the documents;
-# and what stands in PyTorch's place, which others compare with.
+# What takes long, or would not see a fault: every sample of PyTorch's, the documents; and what stands in
+# PyTorch's place, which others compare with.
 LEFT_OUT = ("npu-simulator", "mindtorch-torch", "opinfo", "moduleinfo", "attacks", "house", "mutants",
             *(() if SIMULATED else ("npu",)))  # fmt: skip
-ALL_LEFT_OUT = 5  # the status of pytest where what the tests want is not installed
-FOLDER = 1800  # seconds that the tests of a folder may take, while it is noted what they call
-# Files whose tests a fault is shown to first, next, and at last; and of each file how many tests at most.
-FILES = (3, 10, 10_000)
-EACH = 12
+EACH = 4  # tests of a file that a fault is shown to at first
 
-Reach = dict[str, list[tuple[float, str]]]
+Tests = list[tuple[float, str]]
 
 
-def copied(into: Path) -> Path:
-    """A copy of what git knows of the repository."""
-    listed = subprocess.run(
-        ["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True
-    )
-    for name in filter(None, listed.stdout.split("\0")):
-        if (ROOT / name).is_file():
-            (into / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(ROOT / name, into / name)
-    return into
+def sources(families: list[str] | None = None) -> list[Path]:
+    """The files that faults are put into, of some families or all."""
+    folders = [folder for family in families or FAMILIES for folder in FAMILIES[family]]
+    found = [file for folder in folders for file in sorted((ROOT / folder).rglob("*.py"))]
+    return [file for file in found if file.name not in GENERATED]
 
 
-def pytest_on(copy: Path, arguments: list[str], seconds: float, **variables: str) -> int | None:
-    """The exit status of tests on a copy; None for what takes too long."""
-    apart = ("simulator", "mindtorch-torch")
-    sources = [copy, *(p for p in copy.glob("p*/*/src") if not any(n in str(p) for n in apart))]
-    sources.append(copy / "tests" / "mutants")
-    command = ["-q", "-x", "-p", "no:cacheprovider", *arguments]
-    asked = PROCESSES.Process(target=run_pytest, args=(copy, sources, command, variables))
-    asked.start()
-    asked.join(seconds)
-    if asked.is_alive():
-        asked.kill()
-        asked.join()
-        return None
-    return asked.exitcode
+def test_files() -> list[str]:
+    """The files with tests that are asked."""
+    places = [ROOT / place for place in ("tests", "packages", "plugins")]
+    files = sorted(str(f.relative_to(ROOT)) for p in places for f in p.rglob("test_*.py"))
+    return [file for file in files if not any(part in file for part in LEFT_OUT)]
+
+
+def pytest_with(plugin: str, arguments: list[str], **variables: str) -> int:
+    """Run pytest with a plugin of this folder, in a process of its own; gives its status."""
+    paths = [str(p) for p in ROOT.glob("p*/*/src") if "mindtorch-torch" not in str(p)]
+    paths = [str(ROOT), *paths, str(HERE), str(HERE / "started"), os.environ.get("PYTHONPATH", "")]
+    options = ["-q", "-p", "no:cacheprovider", "-p", plugin, "--capture=sys", "-m", "not slow"]
+    return subprocess.run(
+        [sys.executable, "-m", "pytest", *options, *arguments],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(paths), **variables},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL if faulty.FAULT in variables else None,
+        check=False,
+    ).returncode
 
 
 # ---- which tests ------------------------------------------------------------------------------------
 
 
-def reached(copy: Path, kept: Path, jobs: int) -> Reach:
-    """The tests that call each function, from runs of the files that were not yet run, by folder."""
-    kept.mkdir(exist_ok=True)
-    places = [copy / place for place in ("tests", "packages", "plugins")]
-    files = sorted(str(f.relative_to(copy)) for p in places for f in p.rglob("test_*.py"))
-    files = [file for file in files if not any(part in file for part in LEFT_OUT)]
-
-    def run(together: Iterable[str]) -> None:
-        rest = [file for file in together if not kept_at(kept, file).exists()]
-        options = ["-p", "reach", "--maxfail=0", "-m", "not slow"]
-        if rest and pytest_on(copy, [*options, *rest], FOLDER, MUTANTS_REACH=str(kept)) is None:
-            print(
-                f"{Path(rest[0]).parent} takes too long: what it had left is left out", flush=True
-            )
-            return
+def reached(kept: Path) -> tuple[dict[str, list[blocks.Span]], dict[str, dict[int, Tests]]]:
+    """The blocks of each source, and the tests that run each of them; what is not known yet is found out."""
+    if not (kept / "spans.json").exists():
+        kept.mkdir(parents=True, exist_ok=True)
+        blocks.tabulate(sources(), kept)
+    spans = json.loads((kept / "spans.json").read_text())
+    files = test_files()
+    for folder, together in groupby(files, lambda file: Path(file).parent):
+        rest = [file for file in together if not blocks.kept_at(kept, file).exists()]
+        if rest:
+            print(f"which blocks the tests of {folder} run", flush=True)
+            pytest_with("reach", rest, **{blocks.FOLDER: str(kept)})
         for file in rest:  # without a quick test
-            if not kept_at(kept, file).exists():
-                kept_at(kept, file).write_text("{}")
+            if not blocks.kept_at(kept, file).exists():
+                blocks.kept_at(kept, file).write_text('{"tests": [], "blocks": {}}')
+    firsts = {
+        path: number for path, (_, number) in json.loads((kept / "table.json").read_text()).items()
+    }
+    by_number: dict[int, Tests] = defaultdict(list)
+    for file in files:
+        found = json.loads(blocks.kept_at(kept, file).read_text())
+        for number, ran in found["blocks"].items():
+            by_number[int(number)] += [(seconds, found["tests"][test]) for seconds, test in ran]
+    tests = {
+        path: {n: by_number[first + n] for n in range(len(spans[path])) if first + n in by_number}
+        for path, first in firsts.items()
+    }
+    return spans, tests
 
-    with ThreadPoolExecutor(jobs) as pool:
-        list(pool.map(run, (list(g) for _, g in groupby(files, lambda file: Path(file).parent))))
-    known = [kept_at(kept, file) for file in files if kept_at(kept, file).exists()]
-    merged: Reach = defaultdict(list)
-    for found in known:
-        for where, tests in json.loads(found.read_text()).items():
-            merged[where] += [(seconds, name) for seconds, name in tests]
-    return merged
 
-
-def chosen(reach: Reach, file: str, source: str, fault: Fault, seconds: float) -> list[list[str]]:
-    """Tests for a fault, in the order in which they are asked: of its function, then of its module.
-
-    First a few of the files that have the quickest: to collect what a file has may take long.
-    """
-    around = next((reach[f] for f in functions_at(file, source, fault.line) if f in reach), [])
-    module = {t for f, tests in reach.items() if f.startswith(f"{file}:") for t in tests}
-    rounds: list[dict[str, list[str]]] = [{} for _ in FILES]
-    spent = 0.0
-    for taken, test in dict.fromkeys([*sorted(around), *sorted(module)]):
-        if spent >= seconds:
-            break
+def chosen(tests: Tests, seconds: float) -> list[str]:
+    """Tests for a fault in the order in which they are asked: of each file a few, then the others, the quick first."""
+    asked: dict[str, int] = defaultdict(int)
+    ordered = []
+    for taken, test in sorted(tests):
+        file = test.partition("::")[0]
+        asked[file] += 1
+        ordered.append((asked[file] > EACH, taken, test))
+    names, spent = [], 0.0
+    for _, taken, test in sorted(ordered):
         spent += taken
-        at = test.partition("::")[0]
-        for files, most in zip(rounds, FILES, strict=True):
-            if (at in files or len(files) < most) and len(files.get(at, ())) < EACH:
-                files.setdefault(at, []).append(test)
-                break
-        else:
-            rounds[-1].setdefault(at, []).append(test)
-    return [[t for tests in files.values() for t in tests] for files in rounds if files]
+        if spent > seconds:
+            break
+        names.append(test)
+    return names
 
 
-def found(copy: Path, file: str, fault: Fault, rounds: list[list[str]], seconds: float) -> bool:
-    """Whether tests find a fault."""
-    place, names = copy / file, copy / "names of tests"
-    source = place.read_text(encoding="utf-8")
-    place.write_text(fault.applied(source), encoding="utf-8")
-    try:
-        for tests in rounds:
-            names.write_text("\n".join(tests), encoding="utf-8")
-            if pytest_on(copy, [f"@{names}"], 60 + 5 * seconds) not in (0, ALL_LEFT_OUT):
-                return True
-        return False
-    finally:
-        place.write_text(source, encoding="utf-8")
+# ---- which faults -----------------------------------------------------------------------------------
+
+
+def drawn(
+    chance: random.Random, families: list[str], kinds: set[str], number: int
+) -> list[tuple[str, Path, Fault]]:
+    """Faults by chance, as many of each family: the family, the file and the change."""
+    by_family = {
+        family: [
+            (file, fault)
+            for file in sources([family])
+            for fault in faults(file.read_text(encoding="utf-8"))
+            if fault.kind in kinds
+        ]
+        for family in families
+    }
+    found: list[tuple[str, Path, Fault]] = []
+    while len(found) < number:
+        family = families[len(found) % len(families)]
+        file, fault = chance.choice(by_family[family])
+        if parses(fault.applied(file.read_text(encoding="utf-8"))):
+            found.append((family, file, fault))
+    return found
+
+
+def judged(tasks: list[dict[str, object]], folder: Path) -> dict[int, str | None]:
+    """By number, the test that finds each fault: of those within functions, then of what imports run."""
+    together = [task for task in tasks if task["functions"]]
+    alone = [[task] for task in tasks if not task["functions"]]
+    for number, some in enumerate([together, *alone] if together else alone):
+        place = folder / f"{number}.tasks"
+        place.write_text("".join(json.dumps(task) + "\n" for task in some), encoding="utf-8")
+        files = sorted({str(test).partition("::")[0] for task in some for test in task["tests"]})  # type: ignore[attr-defined]
+        variables = {TASKS: str(place)}
+        if not some[0]["functions"]:
+            text = folder / f"{number}.fault"
+            text.write_text(json.dumps([some[0]["path"], some[0]["text"]]), encoding="utf-8")
+            variables[faulty.FAULT] = str(text)
+        if pytest_with("judge", files, **variables) and not some[0]["functions"]:
+            place.with_suffix(".judged").write_text(json.dumps([some[0]["number"], "the import"]))
+    lines = [line for f in folder.glob("*.judged") for line in f.read_text().splitlines()]
+    return dict(json.loads(line) for line in lines)
 
 
 # ---- the command --------------------------------------------------------------------------------------
 
 
-def candidates(family: str) -> list[tuple[str, Fault]]:
-    """Every fault that can be put into a family's files."""
-    folders = FAMILIES[family][0]
-    return [
-        (str(file.relative_to(ROOT)), fault)
-        for file in sorted(f for folder in folders for f in (ROOT / folder).rglob("*.py"))
-        if file.name not in GENERATED
-        for fault in faults(file.read_text(encoding="utf-8"))
-    ]
+def tasks_for(
+    some: list[tuple[str, Path, Fault]], kept: Path, seconds: float
+) -> list[dict[str, object]]:
+    """What is judged: of each fault its module's text, and the tests it is shown to."""
+    spans, reach = reached(kept)
+    imported = set(json.loads((kept / "imported.json").read_text()))
+    firsts = json.loads((kept / "table.json").read_text())
+    tasks = []
+    for number, (_, file, fault) in enumerate(some):
+        path, source = str(file), file.read_text(encoding="utf-8")
+        text = fault.applied(source)
+        column = fault.start - source.rfind("\n", 0, fault.start) - 1
+        block = blocks.around(spans[path], fault.line, column)
+        module = [ran for found in reach[path].values() for ran in found]
+        tests = [*dict.fromkeys(module)] if block is None else reach[path].get(block, [])
+        at_once = block is not None and firsts[path][1] + block not in imported
+        functions = at_once and faulty.changed_functions(path, source, text) is not None
+        tasks.append(
+            {
+                "number": number,
+                "path": path,
+                "text": text,
+                "tests": chosen(tests, seconds),
+                "functions": functions,
+            }
+        )
+    return tasks
 
 
-def drawn(chance: random.Random, families: list[str], number: int) -> list[tuple[str, str, Fault]]:
-    """Faults by chance, as many of each family: the family, the file and the change."""
-    by_family = {family: candidates(family) for family in families}
-    found: list[tuple[str, str, Fault]] = []
-    while len(found) < number:
-        family = families[len(found) % len(families)]
-        file, fault = chance.choice(by_family[family])
-        if parses(fault.applied((ROOT / file).read_text(encoding="utf-8"))):
-            found.append((family, file, fault))
-    return found
+def report(some: list[tuple[str, Path, Fault]], finders: dict[int, str | None]) -> None:
+    """Print each fault and whether a test finds it, and the shares by kind and by family."""
+    told: dict[str, list[bool]] = defaultdict(list)
+    for number, (family, file, fault) in enumerate(some):
+        seen = finders.get(number)
+        old = file.read_text(encoding="utf-8")[fault.start : fault.end]
+        place = f"{file.relative_to(ROOT)}:{fault.line}"
+        print(
+            f"{'found' if seen else 'NOT FOUND'}  {place}  {old!r} -> {fault.text!r}  {seen or ''}"
+        )
+        for group in (fault.kind, family, "all"):
+            told[group].append(bool(seen))
+    for group in [*KINDS, *FAMILIES, "all"]:
+        if group in told:
+            print(f"{group:12} {sum(told[group])} of {len(told[group])}")
 
 
 def main() -> int:
@@ -204,42 +241,16 @@ def main() -> int:
     parser.add_argument("--sample", type=int, default=40, help="how many faults")
     parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(10**6))
     parser.add_argument("--family", nargs="+", choices=FAMILIES, default=list(FAMILIES))
+    parser.add_argument("--kind", nargs="+", choices=KINDS, default=list(KINDS))
     parser.add_argument("--seconds", type=float, default=60, help="of tests that each is shown to")
     parser.add_argument("--reach", type=Path, default=ROOT / ".mutants", help="where that is kept")
-    parser.add_argument("--jobs", type=int, default=1, help="faults that are tried at once")
     wanted = parser.parse_args()
     print(f"--seed {wanted.seed}", flush=True)
-    told: dict[str, list[bool]] = defaultdict(list)
-    with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(wanted.jobs) as pool:
-        copies: SimpleQueue[Path] = SimpleQueue()
-        for number in range(wanted.jobs):
-            copies.put(copied(Path(folder) / str(number)))
-        copy = copies.get()
-        if pytest_on(copy, ["tests/contract/test_2_keys.py"], 600) != 0:
-            sys.exit("tests fail as they are")
-        reach = reached(copy, wanted.reach.resolve(), wanted.jobs)
-        copies.put(copy)
-
-        def judged(each: tuple[str, str, Fault]) -> None:
-            family, file, fault = each
-            source = (ROOT / file).read_text(encoding="utf-8")
-            rounds = chosen(reach, file, source, fault, wanted.seconds)
-            rounds += [tests for folder, tests in UNSEEN.items() if file.startswith(folder)]
-            rounds = rounds or [FAMILIES[family][1]]
-            copy = copies.get()
-            try:
-                seen = found(copy, file, fault, rounds, wanted.seconds)
-            finally:
-                copies.put(copy)
-            told[family].append(seen)
-            old = source[fault.start : fault.end]
-            print(f"{'found' if seen else 'NOT FOUND'}  {file}:{fault.line}  {old!r} -> {fault.text!r}", flush=True)  # fmt: skip
-
-        list(pool.map(judged, drawn(random.Random(wanted.seed), wanted.family, wanted.sample)))
-    for family, seen in sorted(told.items()):
-        print(f"{family:10} {sum(seen)} of {len(seen)}")
-    everything = [one for seen in told.values() for one in seen]
-    print(f"all        {sum(everything)} of {len(everything)}")
+    state = hashlib.sha256(b"".join(file.read_bytes() for file in sources())).hexdigest()[:16]
+    some = drawn(random.Random(wanted.seed), wanted.family, {*wanted.kind}, wanted.sample)
+    tasks = tasks_for(some, wanted.reach.resolve() / state, wanted.seconds)
+    with tempfile.TemporaryDirectory() as folder:
+        report(some, judged(tasks, Path(folder)))
     return 0
 
 

@@ -19,17 +19,24 @@ OPERATORS = {
     ast.Pow: "*", ast.BitAnd: "|", ast.BitOr: "&", ast.LShift: ">>", ast.RShift: "<<",
 }  # fmt: skip
 
+KINDS = (
+    "comparison", "operator", "connective", "sign", "condition", "choice", "flag", "number", "call",
+    "update", "raise",
+)  # fmt: skip
+
 
 @dataclass(frozen=True, slots=True)
 class Fault:
     """A change of a file.
 
     Attributes:
+        kind: what is changed, one of `KINDS`.
         line: where it is, counted from 1.
         start, end: the characters that it replaces.
         text: what stands there instead.
     """
 
+    kind: str
     line: int
     start: int
     end: int
@@ -54,12 +61,12 @@ class _Places(ast.NodeVisitor):
         before = self.lines[line - 1].encode()[:column] if line <= len(self.lines) else b""
         return self.starts[line - 1] + len(before.decode())
 
-    def put(self, first: ast.AST, last: ast.AST, text: str) -> None:
-        start = self.at(first.lineno, first.col_offset)  # type: ignore[attr-defined]
-        end = self.at(last.end_lineno, last.end_col_offset)  # type: ignore[attr-defined]
-        self.found.append(Fault(first.lineno, start, end, text))  # type: ignore[attr-defined]
+    def put(self, kind: str, node: ast.AST, text: str) -> None:
+        start = self.at(node.lineno, node.col_offset)  # type: ignore[attr-defined]
+        end = self.at(node.end_lineno, node.end_col_offset)  # type: ignore[attr-defined]
+        self.found.append(Fault(kind, node.lineno, start, end, text))  # type: ignore[attr-defined]
 
-    def between(self, left: ast.AST, right: ast.AST, text: str) -> None:
+    def between(self, kind: str, left: ast.AST, right: ast.AST, text: str) -> None:
         """Replace the operator between two operands, with the blanks and brackets around it kept."""
         start = self.at(left.end_lineno, left.end_col_offset)  # type: ignore[attr-defined]
         end = self.at(right.lineno, right.col_offset)  # type: ignore[attr-defined]
@@ -67,60 +74,61 @@ class _Places(ast.NodeVisitor):
         sign = gap.strip("() \n\t")
         if "#" not in gap and sign and gap.count(sign) == 1:
             where = start + gap.index(sign)
-            self.found.append(Fault(left.end_lineno, where, where + len(sign), text))  # type: ignore[attr-defined]
+            line = left.end_lineno  # type: ignore[attr-defined]
+            self.found.append(Fault(kind, line, where, where + len(sign), text))
 
     def visit_Compare(self, node: ast.Compare) -> None:
         left = node.left
         for op, right in zip(node.ops, node.comparators, strict=True):
-            self.between(left, right, COMPARISONS[type(op)])
+            self.between("comparison", left, right, COMPARISONS[type(op)])
             left = right
         self.generic_visit(node)
 
     def visit_BinOp(self, node: ast.BinOp) -> None:
         if type(node.op) in OPERATORS and not isinstance(node.left, ast.Constant | ast.JoinedStr):
-            self.between(node.left, node.right, OPERATORS[type(node.op)])
+            self.between("operator", node.left, node.right, OPERATORS[type(node.op)])
         self.generic_visit(node)
 
     def visit_BoolOp(self, node: ast.BoolOp) -> None:
         other = "or" if isinstance(node.op, ast.And) else "and"
         for left, right in zip(node.values, node.values[1:], strict=False):
-            self.between(left, right, other)
+            self.between("connective", left, right, other)
         self.generic_visit(node)
 
     def visit_UnaryOp(self, node: ast.UnaryOp) -> None:
         if isinstance(node.op, ast.Not | ast.USub) and not isinstance(node.operand, ast.Constant):
-            self.put(node, node, f"({ast.unparse(node.operand)})")
+            self.put("sign", node, f"({ast.unparse(node.operand)})")
         self.generic_visit(node)
 
     def visit_If(self, node: ast.If) -> None:
         if not (isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"):
-            self.put(node.test, node.test, f"not ({ast.unparse(node.test)})")
+            self.put("condition", node.test, f"not ({ast.unparse(node.test)})")
             self.generic_visit(node)
 
     def visit_IfExp(self, node: ast.IfExp) -> None:
-        self.put(node.test, node.test, f"not ({ast.unparse(node.test)})")
+        self.put("choice", node.test, f"not ({ast.unparse(node.test)})")
         self.generic_visit(node)
 
     def visit_Constant(self, node: ast.Constant) -> None:
         if isinstance(node.value, bool):
-            self.put(node, node, str(not node.value))
+            self.put("flag", node, str(not node.value))
         elif isinstance(node.value, int) and abs(node.value) < 100:
-            self.put(node, node, str(node.value + 1))
+            self.put("number", node, str(node.value + 1))
 
     def visit_Expr(self, node: ast.Expr) -> None:
         if isinstance(node.value, ast.Call):
-            self.put(node, node, "pass")
+            self.put("call", node, "pass")
             self.generic_visit(node)
 
     def visit_AugAssign(self, node: ast.AugAssign) -> None:
-        self.put(node, node, "pass")
+        self.put("update", node, "pass")
         self.generic_visit(node)
 
     # What nothing but texts, types and lists of names hang on.
 
     def visit_Raise(self, node: ast.Raise) -> None:
         """An error is not raised."""
-        self.put(node, node, "pass")
+        self.put("raise", node, "pass")
 
     def visit_arg(self, node: ast.arg) -> None: ...
 

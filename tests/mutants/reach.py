@@ -1,57 +1,44 @@
-"""Which functions of the sources each test calls: a plugin of pytest, and what it found.
+"""Which blocks of the sources each test runs: a plugin of pytest, and what it found.
 
-    MUTANTS_REACH=FOLDER python -m pytest -p reach tests/contract
+    MUTANTS_BLOCKS=FOLDER python -m pytest -p reach tests/contract
 
-Writes a file for each file of tests, when its last test has run. Tests that fail are left out, and what
-other processes call, that a test starts, is not seen.
+`blocks.tabulate` fills the folder before. Writes a file for each file of tests, when its last test has run.
+Tests that fail are left out. What ran before the first test, as modules were imported, is written apart.
 """
 
 from __future__ import annotations
 
 import json
 import os
-import threading
 import time
 from collections import defaultdict
-from collections.abc import Generator, Iterator
-from cProfile import Profile
+from collections.abc import Generator
 from pathlib import Path
-from types import CodeType, FrameType
 
+import blocks
+import numpy as np
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
-KEPT = 12  # quickest tests of a file that are kept for each function
+KEPT = 12  # quickest tests of a file that are kept for each block
 
-_profile = Profile(subcalls=False, builtins=False)  # in C: it costs a fifth of what a trace does
-_in_threads: dict[int, CodeType] = {}
-_places: dict[int, tuple[CodeType, str | None]] = {}  # with the code, so that no other gets its id
-_reached: dict[str, list[tuple[float, str]]] = defaultdict(list)
+FOUND = Path(os.environ[blocks.FOLDER])
+_array, _table = blocks.note(FOUND)
+_ran: dict[int, list[tuple[float, str]]] = defaultdict(list)
 _failed: set[str] = set()
 
 
-def _note(frame: FrameType, event: str, argument: object) -> None:
-    _in_threads[id(frame.f_code)] = frame.f_code
+def _taken() -> list[int]:
+    """The blocks that have run since this was asked last."""
+    ran = np.flatnonzero(np.frombuffer(_array, np.uint8)).tolist()
+    _array[:] = bytes(len(_array))
+    return ran
 
 
-def _called() -> list[CodeType]:
-    codes = [*_in_threads.values()]  # threads call on
-    codes += [entry.code for entry in _profile.getstats() if isinstance(entry.code, CodeType)]
-    _in_threads.clear()
-    _profile.clear()
-    return codes
-
-
-def _place(code: CodeType) -> str | None:
-    """A function as ``path:qualified name``, if it is one of the sources."""
-    if id(code) not in _places:
-        file = Path(code.co_filename)
-        outside = not file.is_relative_to(ROOT) or "tests" in file.parts
-        _places[id(code)] = (
-            code,
-            None if outside else f"{file.relative_to(ROOT)}:{code.co_qualname}",
-        )
-    return _places[id(code)][1]
+def pytest_collection_finish() -> None:
+    """Note what modules run that are imported."""
+    known = FOUND / "imported.json"
+    before = json.loads(known.read_text()) if known.exists() else []
+    known.write_text(json.dumps(sorted({*before, *_taken()})))
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
@@ -64,47 +51,25 @@ def pytest_runtest_logreport(report: pytest.TestReport) -> None:
 def pytest_runtest_protocol(
     item: pytest.Item, nextitem: pytest.Item | None
 ) -> Generator[None, object, object]:
-    """Note what a test calls, with its fixtures."""
-    start = time.perf_counter()
-    threading.setprofile(_note)
-    _profile.enable()
+    """Note what a test runs, with its fixtures."""
+    start = time.process_time()
     try:
         return (yield)
     finally:
-        _profile.disable()
-        threading.setprofile(None)
-        seconds = time.perf_counter() - start
-        for where in {_place(code) for code in _called()} - {None}:
-            if item.nodeid not in _failed:
-                _reached[where].append((seconds, item.nodeid))  # type: ignore[index]
+        seconds = round(time.process_time() - start, 4)
+        ran = _taken()
+        if item.nodeid not in _failed:
+            for block in ran:
+                _ran[block].append((seconds, item.nodeid))
         if nextitem is None or nextitem.path != item.path:
             _write(item.nodeid.partition("::")[0])
 
 
 def _write(file: str) -> None:
-    found = {where: sorted(tests)[:KEPT] for where, tests in _reached.items()}
-    _reached.clear()
-    kept_at(Path(os.environ["MUTANTS_REACH"]), file).write_text(json.dumps(found))
-
-
-def kept_at(folder: Path, file: str) -> Path:
-    """Where it is kept what the tests of a file call."""
-    return folder / f"{file.replace('/', '+')}.json"
-
-
-def functions_at(file: str, source: str, line: int) -> Iterator[str]:
-    """The functions around a line, as ``path:qualified name``, the innermost first."""
-    spans = []
-
-    def look(code: CodeType) -> int:
-        last = max((n for *_, n in code.co_lines() if n is not None), default=code.co_firstlineno)
-        for part in code.co_consts:
-            if isinstance(part, CodeType):
-                last = max(last, look(part))
-        if code.co_firstlineno <= line <= last and code.co_name != "<module>":
-            spans.append((last - code.co_firstlineno, f"{file}:{code.co_qualname}"))
-        return last
-
-    look(compile(source, file, "exec"))
-    for _, name in sorted(spans):
-        yield name
+    tests: dict[str, int] = {}
+    found = {
+        block: [(s, tests.setdefault(name, len(tests))) for s, name in sorted(ran)[:KEPT]]
+        for block, ran in _ran.items()
+    }
+    _ran.clear()
+    blocks.kept_at(FOUND, file).write_text(json.dumps({"tests": list(tests), "blocks": found}))
