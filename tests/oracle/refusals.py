@@ -1,5 +1,7 @@
 """Calls that both libraries refuse, a line each."""
 
+from importlib import import_module
+
 import pytest
 from refused_words import told
 
@@ -29,12 +31,32 @@ def names(lib):
     }
 
 
-def refusals_are(calls, own):
+def names_of_modules(lib):
+    """What calls of modules may name besides: packages by a letter, and an optimizer."""
+
+    def package(name):
+        return import_module(f"{lib.__name__}.{name}")
+
+    return names(lib) | {
+        "nn": lib.nn,
+        "D": package("distributions"),
+        "C": package("distributions.constraints"),
+        "T": package("distributions.transforms"),
+        "O": package("optim"),
+        "S": package("optim.lr_scheduler"),
+        "averages": package("optim.swa_utils"),
+        "data": package("utils.data"),
+        "sgd": lambda: lib.optim.SGD([lib.nn.Parameter(lib.ones(2))], 0.1),
+    }
+
+
+def refusals_are(calls, own, names=names):
     """A test that each of some calls raises what PyTorch raises.
 
     Args:
         calls: lines of those whose words hold PyTorch's.
         own: by call, how our words begin.
+        names: what calls may name, of a library.
     """
     pt = pytest.importorskip("torch")
     cases = [(line.strip(), None) for line in calls.strip().splitlines()] + [*own.items()]
