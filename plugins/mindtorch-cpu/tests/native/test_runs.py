@@ -117,7 +117,9 @@ def test_a_run_is_one_kernel_whose_numbers_are_given_at_each_launch(now):
 
 def test_a_run_makes_what_is_used_after_it_and_nothing_else(now, monkeypatch):
     runs, found = [], compiling.run_from
-    monkeypatch.setattr(compiling, "run_from", lambda *given: runs.append(found(*given)) or runs[-1])
+    monkeypatch.setattr(
+        compiling, "run_from", lambda *given: runs.append(found(*given)) or runs[-1]
+    )
     x, y = torch.linspace(0, 1, 3001), torch.linspace(1, 2, 3001)
     for _ in range(8):
         with torch.pipeline():
