@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import mindtorch_core as torch
+from mindtorch_cpu import summation
 
 nn = torch.nn.functional
 EPS = {"float16": 2**-10, "bfloat16": 2**-7, "float32": 2**-23, "float64": 2**-52}
@@ -207,3 +208,24 @@ def test_many_short_rows_are_added_in_numpys_order(width, dtype):
     wanted = np.add.reduce(x.numpy(), 2)
     assert x.sum(2).numpy().tobytes() == wanted.tobytes()
     assert x.mean(2).numpy().tobytes() == (wanted / wanted.dtype.type(width)).tobytes()
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_sums_of_rows_do_not_depend_on_how_many_a_thread_adds_up(threads, dtype, monkeypatch):
+    before = torch.get_num_threads()
+    x = torch.randn(300, 700, dtype=getattr(torch, dtype))
+    wanted = x.sum(-1).tolist()  # all at once
+    monkeypatch.setattr(summation, "_PIECE", 700 * 20)
+    parts = []
+    share_out = summation.share_out
+    monkeypatch.setattr(
+        summation,
+        "share_out",
+        lambda work, items: (parts.append(len(items)), share_out(work, items)),
+    )
+    torch.set_num_threads(threads)
+    found = x.sum(-1).tolist(), x.view(300, 70, 10).sum((1, 2)).tolist()
+    torch.set_num_threads(before)
+    assert found == (wanted, wanted)
+    assert parts == [2 * threads] * 2

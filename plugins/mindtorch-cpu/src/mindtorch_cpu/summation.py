@@ -14,6 +14,8 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
+from mindtorch_core.backend import get_num_threads
+
 from .arrays import quietly, recast
 from .many_columns import sums_of_groups
 from .many_rows import sums
@@ -43,6 +45,8 @@ _TINY: Final = 1e-30
 # Of float32, means that are further from 0, in squares over variances, are refined: pieces are united by
 # how their means differ, of which the rounding of large means is a part that counts.
 _FAR: Final = 16
+# Rows of a piece from which they are cut for threads only.
+_FEW_ROWS: Final = 8
 # Results of a piece that are few beside what is added up to them.
 _FEW_SUMS: Final = 1 << 13
 
@@ -223,6 +227,12 @@ def _cut(shape: Sequence[int], over: Sequence[bool], piece: int) -> tuple[int, i
     )
 
 
+def _are_rows(x: Any, over: Sequence[bool]) -> bool:
+    """Whether dense rows are reduced one after the other: what is made of them takes no memory."""
+    dense = x.strides[-1] == x.itemsize >= 4
+    return dense and list(over) == [False, True] and x.shape[1] >= _SHORT
+
+
 def _in_pieces(x: Any, over: Sequence[bool], piece: int, statistic: _Statistic) -> Any:
     """A statistic of an array of any strides: (statistics, *kept dimensions).
 
@@ -237,6 +247,9 @@ def _in_pieces(x: Any, over: Sequence[bool], piece: int, statistic: _Statistic) 
         return quietly(statistic.compute, x, over)
     at, step = _cut(x.shape, over, piece)
     n = x.shape[at]
+    if statistic is _SUM and _are_rows(x, over) and step >= _FEW_ROWS:
+        step = max(step, -(-n // (2 * get_num_threads())))
+        piece = max(piece, step * x.shape[1])
     starts = range(0, n, step)
     kept = [m for m, reduced in zip(x.shape, over, strict=True) if not reduced]
     before = (slice(None),) * at
