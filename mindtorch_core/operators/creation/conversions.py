@@ -157,7 +157,13 @@ def type_as(self: Tensor, other: Tensor) -> Tensor:
     Example:
         >>> torch.ones(2).type_as(torch.tensor([1]))
         tensor([1, 1])
+
+    Raises:
+        TypeError: if that is no tensor.
     """
+    if not (hasattr(other, "_keys") or hasattr(type(other), "__torch_function__")):
+        kind = type(other).__name__
+        raise TypeError(f"type_as(): argument 'other' (position 1) must be Tensor, not {kind}")
     return to(self, other)
 
 
