@@ -292,7 +292,7 @@ class Pipeline(Replaying):
         start = time.perf_counter()
         counts.dropped += drop_dead(entries, abandoned=reason == RESUMED)
         retold = launch.retold
-        counts.made_again(*make_again(launch))
+        counts.made_again(*make_again(launch, nbytes))
         parts = plan_parts(entries, nbytes) if retold is None else retold.parts(entries, nbytes)
         for part in parts:
             if part.plan is not None:

@@ -107,9 +107,10 @@ class Call:
             entry = needing.pop()
             for t in tensors_of((*entry.args, *entry.kwargs.values())):
                 i = makers.pop(id(t), None)
-                if i is not None and self._number_of[id(t)] not in made:
-                    gone.add(i)
-                    needing.append(entries[i])
+                if i is None or self._number_of[id(t)] in made or (maker := entries[i]) is None:
+                    continue
+                gone.add(i)
+                needing.append(maker)
         return frozenset(self._positions[i] for i in gone)
 
     def _results(self, made: dict[int, Any], count: int | None = None) -> list[Any]:

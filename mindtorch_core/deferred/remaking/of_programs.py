@@ -92,7 +92,7 @@ class _Remade:
         """
         of = self._program
         return Program(
-            of.device, self._instructions, self._values, of.inputs, of.numbers, of.outputs, of.donated,
+            of.device, self._instructions, self._values, of.inputs, of.numbers, of.outputs, [*of.donated],
             self._positions, of.key, self._again, saved,
         )  # fmt: skip
 
@@ -113,7 +113,8 @@ class _Remade:
                 self._replaced(v, {**self._now, **made}) for v in (each.args, each.kwargs)
             )
             self._add(each._replace(args=args, kwargs=kwargs, outs=(made[out],)), again.before)
-        self._now[out] = made[out]
+        itself = next(reversed(made))
+        self._now[itself] = made[itself]
 
     def _renamed(self, each: Instruction) -> Instruction:
         if not any(int(n) in self._now for n in refs_of((each.args, each.kwargs))):

@@ -42,7 +42,7 @@ class Remade(NamedTuple):
     saved: int
 
 
-def make_again(launch: Launch) -> tuple[int, int]:
+def make_again(launch: Launch, nbytes: int) -> tuple[int, int]:
     """Have a launch that has not begun make values again.
 
     Returns:
@@ -50,8 +50,10 @@ def make_again(launch: Launch) -> tuple[int, int]:
 
     Args:
         launch: of ops to which nothing else refers.
+        nbytes: size of their results.
     """
-    found = None if launch.retold is not None else _remade(launch.entries)
+    small = nbytes < LIMITS.least_bytes
+    found = None if small or launch.retold is not None else _remade(launch.entries)
     if found is None:
         return 0, 0
     launch.take(found)
@@ -76,7 +78,8 @@ def _remade(entries: Sequence[Entry | None]) -> Remade | None:
 
 def _may_gain(entries: Sequence[Entry | None]) -> bool:
     """Whether a large value that may be made again is read, and long after that once more."""
-    least, last = LIMITS.least_bytes, {}
+    least = LIMITS.least_bytes
+    last: dict[int, int] = {}  # by id of such a value, where it was read
     for i, entry in enumerate(entries):
         if entry is None:
             continue
