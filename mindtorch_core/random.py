@@ -178,7 +178,7 @@ def default_generator(on: device) -> Generator:
 
 def forget_generators(device_type: str) -> None:
     """Forget the default generators of a device type, whose backend is unloaded."""
-    for on in [on for on in _defaults if on.type == device_type]:
+    for on in [on for on in tuple(_defaults) if on.type == device_type]:
         del _defaults[on]
 
 
@@ -332,12 +332,12 @@ def _forked(
 ) -> tuple[device, ...]:
     """The devices whose default generators a fork keeps."""
     if devices is None:
-        loaded = [on for on in _defaults if on.type in TABLE]
+        loaded = [on for on in tuple(_defaults) if on.type in TABLE]
         return tuple(on for on in loaded if on.type == "cpu" or device_type in (None, on.type))
     named = [
         concrete(device(device_type or "cpu", d) if isinstance(d, int) else d) for d in devices
     ]
-    return (*(on for on in _defaults if on.type == "cpu"), *named)
+    return (*(on for on in tuple(_defaults) if on.type == "cpu"), *named)
 
 
 if not TYPE_CHECKING:  # for type checkers a misspelt name would be there too

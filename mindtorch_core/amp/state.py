@@ -227,7 +227,7 @@ def dtype_in_use(key: DispatchKey) -> dtype:
 
 def _default_dtype(key: DispatchKey) -> dtype:
     """The dtype of lower precision at an Autocast key where none was set."""
-    row = next((r for r in TABLE.values() if AUTOCAST_OF.get(DispatchKey(r.key)) is key), None)
+    row = next((r for r in TABLE.rows() if AUTOCAST_OF.get(DispatchKey(r.key)) is key), None)
     type = row.type if row is not None else key.name.removeprefix("Autocast").lower()
     return AutocastDevice(type, key, row).default_dtype()
 

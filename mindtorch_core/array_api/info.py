@@ -68,7 +68,7 @@ class Info:
             if status.state == "available":
                 loader.load(status.name)
         found = []
-        for row in TABLE.values():
+        for row in TABLE.rows():
             count = row.runtime.device_count() if row.runtime.executes else 0
             numbered = count > 0 and concrete(row.type).index is not None
             found += [device(row.type, i) if numbered else device(row.type) for i in range(count)]

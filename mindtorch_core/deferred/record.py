@@ -46,7 +46,7 @@ def pipeline_kernel(
     if not backends:
         return None
     backend = DispatchKey(1 << (backends.bit_length() - 1))
-    row = next((r for r in TABLE.values() if r.key == backend), None)
+    row = next((r for r in TABLE.rows() if r.key == backend), None)
     if row is None or not row.runtime.executes:
         return None
     d = entry.definition

@@ -146,7 +146,7 @@ def _at_first(
 def shown(backend: DispatchKey) -> str:
     """What users know a backend by: its device name where it holds a PrivateUse key."""
     if backend in PRIVATE_USE_KEYS:
-        for row in TABLE.values():
+        for row in TABLE.rows():
             if row.key == backend:
                 return row.type
     return backend.name

@@ -38,7 +38,7 @@ def unheard_of(name: str, record: KernelRecord, known: Iterable[str]) -> str:
 
 def _row(key: DispatchKey) -> DeviceRow | None:
     """The device that has a key, if there is one."""
-    return next((row for row in tuple(TABLE.values()) if row.key == key), None)
+    return next((row for row in TABLE.rows() if row.key == key), None)
 
 
 def passed_over(entry: OpEntry, key: DispatchKey) -> str:

@@ -176,7 +176,7 @@ _NOT_MADE: Final = (-1, None)
 
 def forget_ones(device_type: str) -> None:
     """Forget the gradients that are kept for a device type, whose backend is unloaded."""
-    for key in [key for key in _ONES if key[2].type == device_type]:
+    for key in [key for key in tuple(_ONES) if key[2].type == device_type]:
         del _ONES[key]
 
 

@@ -126,7 +126,7 @@ def coverage(backend: str | Device | DispatchKey = "cpu") -> Coverage:
         RuntimeError: if there is no such device or key, or its backend is not installed.
     """
     key = key_of(backend)
-    row = next((r for r in TABLE.values() if r.key == key), None)
+    row = next((r for r in TABLE.rows() if r.key == key), None)
     found = []
     for entry in registry:
         if not entry.has_schema:

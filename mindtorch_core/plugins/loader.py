@@ -269,7 +269,7 @@ def _claim(backend: Backend, status: BackendStatus) -> DeviceRow:
         raise BackendConflictError(
             f"the device name '{name}' of {status.distribution} is taken by {taken.distribution}"
         )
-    holders = {row.key: row for row in TABLE.values()}
+    holders = {row.key: row for row in TABLE.rows()}
     if backend.key is None:
         free = [k for k in PRIVATE_USE_KEYS if k not in holders]
         if not free:

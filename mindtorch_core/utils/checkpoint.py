@@ -96,7 +96,7 @@ def set_device_states(
         device_type: the kind of device; None for the accelerator that is there.
     """
     if device_type is None:
-        kinds = [row.type for row in TABLE.values() if row.runtime.executes and row.type != "cpu"]
+        kinds = [row.type for row in TABLE.rows() if row.runtime.executes and row.type != "cpu"]
         device_type = kinds[0] if kinds else "meta"
     if device_type == "meta":
         return

@@ -55,6 +55,10 @@ class DeviceRow(NamedTuple):
 class _Table(dict[str, DeviceRow]):
     """The rows by device type."""
 
+    def rows(self) -> tuple[DeviceRow, ...]:
+        """Those that there are now: other threads may load devices while they are gone through."""
+        return tuple(self.values())
+
     def __missing__(self, type: str) -> DeviceRow:
         raise unloaded(type) if type.__class__ is _RetiredType else KeyError(type)
 
@@ -127,7 +131,7 @@ def retire_devices(type: str) -> None:
     A device that is asked for by that name later is another one.
     """
     global _HOST
-    names = [name for name, d in _INTERNED.items() if d.type == type]
+    names = [name for name, d in tuple(_INTERNED.items()) if d.type == type]
     for d in {_INTERNED.pop(name) for name in names}:
         retired = _RetiredType(type)
         retired.place, d.type = str(d), retired
@@ -301,7 +305,7 @@ def accelerators(*, load: bool = True) -> list[DeviceRow]:
     """
     if load:
         _accelerators_loader[0]()
-    rows = (row for row in TABLE.values() if row.runtime.executes and row.type != "cpu")
+    rows = (row for row in TABLE.rows() if row.runtime.executes and row.type != "cpu")
     return [row for row in rows if row.runtime.device_count() > 0]
 
 

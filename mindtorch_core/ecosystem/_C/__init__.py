@@ -92,7 +92,7 @@ def _get_privateuse1_backend_name() -> str:
     from ...values.devices import TABLE
 
     key = int(DispatchKey.PrivateUse1)
-    return next((row.type for row in TABLE.values() if row.key == key), "privateuseone")
+    return next((row.type for row in TABLE.rows() if row.key == key), "privateuseone")
 
 
 def _get_accelerator() -> Any:

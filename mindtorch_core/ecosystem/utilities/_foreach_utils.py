@@ -22,12 +22,12 @@ _Lists: TypeAlias = list[list[Tensor | None]]
 
 def _get_foreach_kernels_supported_devices() -> list[str]:
     """The kinds of devices where a function over lists is more than a loop: those besides the CPU."""
-    return [kind for kind in TABLE if kind not in ("cpu", "meta")]
+    return [kind for kind in tuple(TABLE) if kind not in ("cpu", "meta")]
 
 
 def _get_fused_kernels_supported_devices() -> list[str]:
     """The kinds of devices where an optimizer may be fused: all that compute."""
-    return [kind for kind in TABLE if kind != "meta"]
+    return [kind for kind in tuple(TABLE) if kind != "meta"]
 
 
 def _device_has_foreach_support(device: device) -> bool:

@@ -35,7 +35,7 @@ class RegistrationTests(ConformanceBase):
             f"the runtime says it serves {row.runtime.type!r}, not {self.device!r}",
         )
         require(row.key in set(map(int, BACKEND_KEYS)), "its key is none of the backends' keys")
-        sharing = [r.type for r in TABLE.values() if r.key == row.key and r is not row]
+        sharing = [r.type for r in TABLE.rows() if r.key == row.key and r is not row]
         require(not sharing, f"{self.device} shares its dispatch key with {', '.join(sharing)}")
         require(row.runtime.key == row.keys, "its tensors do not carry the keys of its row")
         loaded = [s for s in backends() if s.device == self.device]
