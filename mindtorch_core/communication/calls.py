@@ -254,11 +254,12 @@ class Call:
         Raises:
             DistributedError: if the time is over, or something has happened to a rank of the group.
         """
+        late = time.monotonic() > self.deadline  # before monitors look: they know whose fault it is
         for monitor in MONITORS:
             found = monitor(self)
             if found is not None:
                 raise found
-        if time.monotonic() > self.deadline:
+        if late:
             raise self.error(f"not done after {self.seconds:g} s", None)
 
 
