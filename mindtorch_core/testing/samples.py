@@ -166,8 +166,8 @@ def _binary(d: OpDef, schema: OperatorSchema) -> Iterator[Sample]:
     options = {a.name for a in schema.keyword_only}
     if "alpha" in options:
         yield Sample("alpha", (tensor(2, 3), tensor(3)), {"alpha": 2})
-        whole = tensor(2, 3, dtype="int64")
-        yield Sample("alpha_int64", (whole, whole), {"alpha": -3})
+        number = tensor(2, 3, dtype="int64")
+        yield Sample("alpha_int64", (number, number), {"alpha": -3})
     if "rounding_mode" in options:
         for mode in ("floor", "trunc"):
             operands = _drawn(name, 2, 3, dtype=main), _drawn(name, 3, dtype=main, position=1)

@@ -128,11 +128,11 @@ class CopyTests(ConformanceBase):
         for target, cases in _ROUNDED.items():
             for source in ("float32", "float64"):
                 if source != target and {source, target} <= set(names):
-                    found = made(list(cases), self.device, source).to(DTYPES[target]).tolist()
-                    wanted = [0.0 if self._flushed(v, target) else v for v in cases.values()]
+                    got = made(list(cases), self.device, source).to(DTYPES[target]).tolist()
+                    nearest = [0.0 if self._flushed(v, target) else v for v in cases.values()]
                     require(
-                        [str(v) for v in found] == [str(v) for v in wanted],
-                        f"{source} to {target} gave {found} for {list(cases)}, not the nearest, {wanted}",
+                        [str(v) for v in got] == [str(v) for v in nearest],
+                        f"{source} to {target} gave {got} for {list(cases)}, not the nearest, {nearest}",
                     )
 
     def _flushed(self, value: float, dtype: str) -> bool:

@@ -138,9 +138,9 @@ class _Grouping:
         reads = operands_of(entry)
         reduction = reduction_of(entry)
         shape = self._iteration_shape(entry, reduction)
-        # What is made again for what comes now must not be made before.
-        alone = shape is None or entry.op.repeats
-        at = None if alone else self._joinable(entry, reads, shape, reduction)
+        at = None
+        if shape is not None and not entry.op.repeats:  # what is made again must not be made before
+            at = self._joinable(entry, reads, shape, reduction)
         if at is None:
             at = len(self.blocks)
             self.blocks.append(Block(shape))
