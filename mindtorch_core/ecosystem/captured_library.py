@@ -18,7 +18,7 @@ from collections.abc import (
     ValuesView,
 )
 from io import IOBase
-from itertools import islice
+from itertools import count, islice
 from types import FunctionType, MappingProxyType, ModuleType
 from typing import Any, Final
 
@@ -91,11 +91,11 @@ def _address(value: Any) -> int:
 def parts_of(path: str, value: Any, names: Set[str]) -> Iterator[Watch | tuple[str, Any]]:
     """What is to be watched of a thing, and what it holds, with how that is called."""
     if isinstance(value, MappingProxyType):
-        count = len(value)
-        yield of_order(value, path, count)
+        size = len(value)
+        yield of_order(value, path, size)
         yield Watch(lambda: [len(value)], [f"len({path})"])
         held = [f"{path}[{k!r}]" for k in value]
-        yield Watch(lambda: [*islice(value.values(), count)], held)
+        yield Watch(lambda: [*islice(value.values(), size)], held)
         yield from zip(held, value.values(), strict=True)
     elif isinstance(value, _VIEWS):
         yield path, getattr(value, "mapping", None)
@@ -103,6 +103,10 @@ def parts_of(path: str, value: Any, names: Set[str]) -> Iterator[Watch | tuple[s
         yield from _environment(value)
     elif isinstance(value, functools.partialmethod):
         yield from ((path, value.func), (path, value.args), (path, value.keywords))
+    elif isinstance(value, count):
+        yield Moving(lambda: [Digest(hash(repr(value)))], [f"the next number of {path}"])
+    elif isinstance(value, random.SystemRandom):
+        return  # it has no state: what draws of it is refused where it asks the system
     elif isinstance(value, random.Random):
         yield Moving(
             lambda: [Digest(hash(value.getstate()))], [f"the state of random numbers of {path}"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import sysconfig
 from collections.abc import Callable
 from types import FrameType
 from typing import Any, Final
@@ -32,6 +33,7 @@ _ASKING: Final = {
     "_posixsubprocess": (frozenset({"fork_exec"}), "another program"),
     "builtins": (frozenset({"input"}), "whoever types"),
 }
+_INSTALLED: Final = tuple({sysconfig.get_path(kind) for kind in ("purelib", "platlib")})
 _WRITES: Final[Any] = vars(Tensor)["_version"].fget
 # Parts of Python that do so for themselves, and tell it to nobody.
 _ASIDE: Final = frozenset({
@@ -55,13 +57,19 @@ class Outside(SeesCalls):
             if (at := _asker(frame.f_back, is_clock=False)) is not None:
                 self.asked.append(f"how often memory was written by _version at {at}")
         elif event == "c_call" and called is sys._getframe:
-            if not is_foreign(frame.f_globals.get("__name__")):
+            if not (is_foreign(frame.f_globals.get("__name__")) or _is_installed(frame)):
                 at = location_of(frame.f_code, frame.f_lasti)
                 self.asked.append(f"who called it by _getframe() at {at}")
         elif event == "c_call" and (what := _asks(called)) is not None:
             at = _asker(frame, is_clock=what == "a clock")
             if at is not None and not is_beside(frame):
                 self.asked.append(f"{what} by {called.__name__}() at {at}")
+
+
+def _is_installed(frame: FrameType) -> bool:
+    """Whether code is that of an installed package: these look at frames for names and warnings."""
+    name, file = frame.f_globals.get("__name__"), frame.f_code.co_filename
+    return name == "typing_extensions" or file.startswith(_INSTALLED)
 
 
 def _asks(called: Callable[..., Any]) -> str | None:

@@ -3,12 +3,15 @@
 import datetime
 import gc
 import io
+import itertools
 import json
 import logging
 import os
 import random
 import sys
+import sysconfig
 import time
+import types
 import uuid
 
 import numpy as np
@@ -43,6 +46,21 @@ def _identifier(x):
     return x * (uuid.uuid4().int % 7)
 
 
+def _in_a_package(x):
+    return x * len(_PACKAGE.caller())
+
+
+_PACKAGE = types.ModuleType("a_package_of_others")
+_PLACE = f"{sysconfig.get_path('purelib')}/a_package_of_others.py"
+_TEXT = "import sys\ndef caller():\n    return sys._getframe(1).f_code.co_name[:1]\n"
+exec(compile(_TEXT, _PLACE, "exec"), vars(_PACKAGE))
+_DRAWER, _COUNT = random.SystemRandom(), itertools.count()
+
+
+def _that_holds_what_moves(x, drawer=_DRAWER):
+    return x * (isinstance(drawer, random.Random) and _COUNT is not None)
+
+
 ASKING = {
     "clock": (_clock, r"a clock by perf_counter\(\) at .*test_capture_outside.py:\d+"),
     "clock that decides": (_clock_that_decides, r"a clock by time\(\) at"),
@@ -51,6 +69,21 @@ ASKING = {
     "caller": (_caller, r"who called it by _getframe\(\) at .*test_capture_outside.py:\d+"),
     "identifier": (_identifier, r"random numbers of the system"),
 }
+
+
+@pytest.mark.parametrize("fn", [_in_a_package, _that_holds_what_moves])
+def test_frames_that_packages_look_at_and_what_stands_still_are_no_hindrance(fn):
+    captured = capture(fn)
+    for _ in range(3):
+        assert captured(torch.ones(2)).tolist() == [1, 1]
+
+
+def test_a_count_that_moves_is_refused():
+    captured = capture(lambda x: x * next(_COUNT))
+    with pytest.raises(
+        torch.CaptureError, match="the next number of _COUNT"
+    ):  # by the second at the latest
+        captured(torch.ones(2)), captured(torch.ones(2))
 
 
 @pytest.mark.parametrize("what", ASKING)
