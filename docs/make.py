@@ -55,6 +55,7 @@ GENERATORS: Final[Mapping[str, Generator]] = {
     "stubs": Generator("stubs"),
     "paths": Generator("path_stubs"),
     "rooms": Generator("rooms"),
+    "figures": Generator("figures"),
     "opinfo": Generator("opinfo_page", by_default=False, needs=("torch",)),
     "moduleinfo": Generator("moduleinfo_page", by_default=False, needs=("torch",)),
     "optiminfo": Generator("optiminfo_page", by_default=False, needs=("torch",)),
