@@ -18,7 +18,7 @@ from collections.abc import (
     ValuesView,
 )
 from io import IOBase
-from itertools import count, islice
+from itertools import islice
 from types import FunctionType, MappingProxyType, ModuleType
 from typing import Any, Final
 
@@ -103,8 +103,6 @@ def parts_of(path: str, value: Any, names: Set[str]) -> Iterator[Watch | tuple[s
         yield from _environment(value)
     elif isinstance(value, functools.partialmethod):
         yield from ((path, value.func), (path, value.args), (path, value.keywords))
-    elif isinstance(value, count):
-        yield Moving(lambda: [Digest(hash(repr(value)))], [f"the next number of {path}"])
     elif isinstance(value, random.SystemRandom):
         return  # it has no state: what draws of it is refused where it asks the system
     elif isinstance(value, random.Random):

@@ -15,7 +15,6 @@ from collections import deque
 from collections.abc import Callable, Collection, Iterator, Sequence, Set
 from contextvars import ContextVar
 from io import IOBase
-from itertools import count
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any, Final, NamedTuple
 
@@ -241,7 +240,7 @@ class Surroundings:
             if (
                 hasattr(kind, "__next__")
                 and is_foreign(kind.__module__)
-                and not isinstance(value, IOBase | count)  # which tell where they are
+                and not isinstance(value, IOBase)
             ):
                 self.iterators.append(path.lstrip("."))
             if isinstance(value, list | tuple):

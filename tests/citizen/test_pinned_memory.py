@@ -18,9 +18,8 @@ CALLS = {
 @pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
 def test_without_an_accelerator(call, monkeypatch):
     torch.ones(1)  # so that the CPU's row is there
-    monkeypatch.setattr(
-        devices, "TABLE", {k: devices.TABLE[k] for k in ("cpu", "meta") if k in devices.TABLE}
-    )
+    here = {k: devices.TABLE[k] for k in ("cpu", "meta") if k in devices.TABLE}
+    monkeypatch.setattr(devices, "TABLE", type(devices.TABLE)(here))
     with pytest.raises(RuntimeError, match=r"accelerator"):
         call(torch)
     pt = pytest.importorskip("torch")
