@@ -116,6 +116,17 @@ def test_rows_have_the_bits_of_calls_outside(name, shape):
     assert found.numpy().tobytes() == wanted.numpy().tobytes()
 
 
+def test_operands_that_are_neither_rows_nor_columns():
+    x, y = operands((16, 32, 520))
+    for other in (torch.rand(32, 1), torch.rand(16, 1, 1), torch.rand(16, 1, 520)):
+
+        def scaled(x, y, other=other):
+            return (x * other).sum(-1, keepdim=True) * y + 1
+
+        found, _ = repeated(scaled, x, y)
+        assert found.numpy().tobytes() == scaled(x, y).numpy().tobytes()
+
+
 @pytest.mark.parametrize("dtype", [torch.float64, torch.bfloat16, torch.float16])
 @pytest.mark.parametrize("name", ["softmax", "sums seen", "least and greatest", "sum last"])
 def test_other_dtypes(name, dtype):

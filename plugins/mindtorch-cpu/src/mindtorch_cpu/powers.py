@@ -7,7 +7,12 @@ from typing import Any, Final
 
 import numpy as np
 
-__all__ = ["formula_of", "power", "power_of_number"]
+__all__ = ["formula_of", "power", "power_of_number", "rsqrt"]
+
+
+def rsqrt(a: Any) -> Any:
+    """One over the root."""
+    return np.reciprocal(np.sqrt(a))
 
 
 def power(base: Any, exponent: Any, out: Any = None) -> Any:

@@ -20,11 +20,11 @@ from ..native.program import Graph
 from ..native.tracing import Traced, Tracer, Untraceable
 from .grouping import Block, memory_of
 
-__all__ = ["Outside", "Recipe", "Reduce", "Stretch", "recipe_of"]
+__all__ = ["REDUCTIONS", "Outside", "Recipe", "Reduce", "Stretch", "recipe_of"]
 
 _MOST_NODES = 400
 _RECIPES = 32  # of one group
-_REDUCTIONS: Final = {"aten::sum": "row_sum", "aten::amax": "row_max", "aten::amin": "row_min"}
+REDUCTIONS: Final = {"aten::sum": "row_sum", "aten::amax": "row_max", "aten::amin": "row_min"}
 
 
 class Outside(int):
@@ -252,4 +252,4 @@ def _reduced(tracer: Tracer, entry: Entry, operand: Any) -> Any:
     """What a reduction of rows gives."""
     if entry.outs[0].raw_dtype is not entry.args[0].raw_dtype:
         raise Untraceable("a sum in another dtype")
-    return tracer.reduced(_REDUCTIONS[entry.op.name], operand)
+    return tracer.reduced(REDUCTIONS[entry.op.name], operand)

@@ -39,6 +39,7 @@ from ..arrays import (
 from ..compiled import BY_SIZE, FEWEST, one_pass
 from ..large import LARGE, SOME, in_chunks, many
 from ..native.quick import MANY, exponential, pays
+from ..powers import rsqrt
 from ..register import composition_of, kernel, register
 from ..zeros import ODD, bounded
 from .error_functions import erf, erfc
@@ -190,10 +191,6 @@ def _negative(a: Any, out: Any = None) -> Any:
     return out
 
 
-def _rsqrt(a: Any) -> Any:
-    return np.reciprocal(np.sqrt(a))
-
-
 def _sign(a: Any) -> Any:
     """Sign; 0 for NaN, which NumPy's keeps."""
     if a.dtype.kind in "bu":
@@ -205,7 +202,7 @@ function("sqrt", np.sqrt)
 for _name in ("exp", "expm1", "log", "log1p", "log2", "log10", "sin", "cos", "tanh"):
     function(_name, getattr(np, _name), widen=True)
 function("sigmoid", _sigmoid, plain=True, widen=True)
-function("rsqrt", _rsqrt, plain=True, widen=True)
+function("rsqrt", rsqrt, plain=True, widen=True)
 function("erf", erf, plain=True, widen=True)
 function("reciprocal", lambda a: np.true_divide(a.dtype.type(1), a), plain=True)
 register("neg", unary("neg", np.negative))

@@ -24,6 +24,7 @@ from mindtorch_core.backend import (
 from ..arrays import CPU
 from ..fusion.classify import is_own_kernel
 from ..ops.ufuncs import UFUNCS
+from ..powers import rsqrt
 from ..zeros import ODD
 
 __all__ = ["WITH_ZERO", "Formula", "formula_of", "is_row_major", "order_of"]
@@ -39,12 +40,8 @@ def _passed(grad: Any, a: Any, bound: Any) -> Any:
     return np.where(np.less_equal(a, bound), grad.dtype.type(0), grad)
 
 
-def _rsqrt(a: Any) -> Any:
-    return np.reciprocal(np.sqrt(a))
-
-
 # What is two calls of NumPy.
-_SEVERAL: Final[dict[str, Any]] = {"aten::threshold_backward": _passed, "aten::rsqrt": _rsqrt}
+_SEVERAL: Final[dict[str, Any]] = {"aten::threshold_backward": _passed, "aten::rsqrt": rsqrt}
 _BESIDES: Final = {**_OF_DENSE, **WITH_ZERO}
 _SCALED: Final = frozenset({"aten::add", "aten::add_", "aten::sub", "aten::sub_"})
 

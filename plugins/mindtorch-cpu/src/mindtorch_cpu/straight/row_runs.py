@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from itertools import islice
-from typing import Final
 
 from mindtorch_core.backend import Instruction, Program, Value, float32, float64, numel
 
 from ..fusion.classify import Reduction, reduction_of
+from ..fusion.recipes import REDUCTIONS
 from ..large import LARGE
 from ..native.kernels import KERNELS
 from ..native.launch import LONGEST_SUM, pieces_of
@@ -17,8 +17,6 @@ from .gains import shown
 from .runs import Rows, Run, Steps, run_from
 
 __all__ = ["kernel_from"]
-
-_REDUCTIONS: Final = {"aten::sum": "row_sum", "aten::amax": "row_max", "aten::amin": "row_min"}
 
 
 def kernel_from(program: Program, first: int, last: dict[int, int]) -> Run | None:
@@ -46,7 +44,7 @@ def _rows_from(program: Program, first: int, last: dict[int, int]) -> Run | None
             if rows not in (None, asked) or values[instruction.args[0]].shape != whole.shape:
                 break
             rows = asked
-            found.reduce(instruction, _REDUCTIONS[instruction.op.name])
+            found.reduce(instruction, REDUCTIONS[instruction.op.name])
             continue
         formula = formula_of(program, instruction)
         shapes = (whole.shape,) if rows is None else (whole.shape, rows.reduced)
