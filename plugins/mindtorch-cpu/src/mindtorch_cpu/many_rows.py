@@ -7,13 +7,15 @@ from typing import Any, Final
 import numpy as np
 
 from . import rows
+from .addresses import address
 from .arrays import HALVES, recast
 from .compiled import computed_rows, walk
 
-__all__ = ["sums"]
+__all__ = ["are_looped", "sums"]
 
 # Bytes of rows whose sums a loop makes sooner than NumPy's calls of BLAS for each.
 _MANY: Final = 1 << 20
+_PART: Final = 1 << 16  # elements that a thread adds up at least
 
 
 def sums(x: Any) -> Any:
@@ -34,13 +36,31 @@ def _counted_halves(x: Any) -> Any:
     return rows.counted(recast(x, np.float32))
 
 
+def are_looped(x: Any) -> bool:
+    """Whether a loop makes the sums of dense rows: threads share it, whatever is asked for."""
+    return x.nbytes >= _MANY and walk("row_sums", x.dtype, x.size) is not None
+
+
 def _counted(x: Any) -> Any:
     shape: Any = _rows_of(x) if x.nbytes >= _MANY else None
     loop = None if shape is None else walk("row_sums", x.dtype, x.size)
     if loop is None:
         return rows.counted(x)
     out = np.empty(x.shape[:-1], x.dtype)
-    loop(out, x, *shape)
+    blocks, count, width, far, step = shape
+    size, target, given = x.itemsize, address(out), address(x)
+
+    def some_blocks(first: int, last: int) -> tuple[int, ...]:
+        start = given + first * far * size
+        return target + first * count * size, start, last - first, count, width, far, step
+
+    def some_rows(first: int, last: int) -> tuple[int, ...]:
+        return target + first * size, given + first * step * size, 1, last - first, width, far, step
+
+    if blocks > 1:
+        loop.shared(blocks, some_blocks, -(-_PART // (count * width)))
+    else:
+        loop.shared(count, some_rows, -(-_PART // width))
     return out
 
 

@@ -18,7 +18,7 @@ from mindtorch_core.backend import get_num_threads
 
 from .arrays import quietly, recast
 from .many_columns import sums_of_groups
-from .many_rows import sums
+from .many_rows import are_looped, sums
 from .row_sums import sums_of_rows
 from .rows import PIECE, dots
 from .short_rows import reduce_rows
@@ -243,11 +243,12 @@ def _in_pieces(x: Any, over: Sequence[bool], piece: int, statistic: _Statistic) 
         statistic: what to compute.
     """
     width = statistic.width
-    if x.size <= piece:
+    rows = statistic is _SUM and _are_rows(x, over)
+    if x.size <= piece or (rows and are_looped(x)):
         return quietly(statistic.compute, x, over)
     at, step = _cut(x.shape, over, piece)
     n = x.shape[at]
-    if statistic is _SUM and _are_rows(x, over) and step >= _FEW_ROWS:
+    if rows and step >= _FEW_ROWS:
         step = max(step, -(-n // (2 * get_num_threads())))
         piece = max(piece, step * x.shape[1])
     starts = range(0, n, step)

@@ -18,7 +18,7 @@ from typing import Any
 
 from mindtorch_core.backend import get_num_threads
 
-__all__ = ["in_parts", "share_out"]
+__all__ = ["at_work", "in_parts", "of_a_part", "share_out"]
 
 Job = Callable[[], None]
 
@@ -65,6 +65,11 @@ _WORKERS = _Workers()
 _SHARING = _Sharing()
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_WORKERS.forget)
+
+
+def at_work() -> bool:
+    """Whether the thread that asks works on an item: it does all by itself then."""
+    return _SHARING.active
 
 
 def share_out(work: Callable[[Any], None], items: Sequence[Any]) -> None:
@@ -114,8 +119,13 @@ def in_parts(work: Callable[[int, int], None], count: int, least: int) -> None:
         count: how many things there are.
         least: how many a part has at least, but the last.
     """
-    step = max(least, -(-count // (2 * get_num_threads())))
+    step = of_a_part(count, least)
     share_out(lambda first: work(first, min(first + step, count)), range(0, count, step))
+
+
+def of_a_part(count: int, least: int) -> int:
+    """How many of ``count`` things a part of `in_parts` has."""
+    return max(least, -(-count // (2 * get_num_threads())))
 
 
 class _Shared:

@@ -13,6 +13,7 @@ from mindtorch_core.nn import functional as F
 from mindtorch_cpu import compiled
 from mindtorch_cpu.bound_calls import CALLS
 from mindtorch_cpu.native.kernels import KERNELS
+from mindtorch_cpu.native.pool import pool
 from mindtorch_cpu.native.reference import probes
 
 
@@ -65,15 +66,21 @@ def test_strides_and_broadcasting_are_those_that_it_was_bound_to(now, view):
         np.testing.assert_array_equal(out, x * np.exp(y))
 
 
-def test_parts_of_it_can_be_run(now):
-    x, y = probes("f4", 1, 9000), probes("f4", 2, 9000)
+@pytest.mark.parametrize("seats", [0, 1, 3])
+def test_its_strips_are_shared_out(now, seats):
+    x, y = probes("f4", 1, 300_000), probes("f4", 2, 300_000)
     call, out = bound(x, y)
-    out[...] = 7
-    assert call(x, y, out, 1, 2)
-    assert (out[:2048] == 7).all()
-    assert (out[4096:] == 7).all()
+    threads = pool()
+    if threads is None:
+        pytest.skip("this system has no threads that a pool is made of")
     with np.errstate(all="ignore"):
-        np.testing.assert_array_equal(out[2048:4096], (x * np.exp(y))[2048:4096])
+        wanted = x * np.exp(y)
+    for step in (1, 7, 1000):
+        out[...] = 7
+        assert call._call(x, y, out, seats, step) is True
+        np.testing.assert_array_equal(out, wanted)
+    few, out = bound(x[:9000], y[:9000])
+    assert few(x[:9000], y[:9000], out, seats, 1) is False  # such a one has no threads
 
 
 def test_switching_kernels_off_forgets_what_is_bound_and_changes_no_bit(now):
@@ -100,6 +107,7 @@ for _ in range(5):
     F.silu(x), x.softmax(-1), F.layer_norm(x, [10])
 assert "llvmlite" not in sys.modules
 from mindtorch_cpu.native.kernels import KERNELS
+from mindtorch_cpu.native.pool import pool
 wanted = F.silu(x)
 for _ in range(60):
     assert torch.equal(F.silu(x), wanted)
@@ -137,6 +145,7 @@ import mindtorch_core as torch
 torch.zeros(1)
 from mindtorch_cpu import compiled
 from mindtorch_cpu.native.kernels import KERNELS
+from mindtorch_cpu.native.pool import pool
 KERNELS.mode = "now"
 assert KERNELS.enabled, KERNELS.reason
 libc, page, kept = ctypes.CDLL(None), mmap.PAGESIZE, []

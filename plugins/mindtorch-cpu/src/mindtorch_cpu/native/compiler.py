@@ -43,7 +43,7 @@ _WRITERS: Final = (
     "codegen", "operations", "schedule", "program", "compiler", "writing", "sliding", "planes",
     "direct", "rowcode", "walks", "code_of_walks", "draws", "attending", "quick", "summing",
     "columns", "pairwise", "extremes", "running", "ranks", "radix",
-    "windows", "turning", "shuffling", "sampling", "padding",
+    "windows", "turning", "shuffling", "sampling", "padding", "pool", "summing_up",
 )  # fmt: skip
 _LOWEST: Final = (0, 45)  # the first whose LLVM has pointers without types
 

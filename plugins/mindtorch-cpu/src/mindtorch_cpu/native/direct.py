@@ -3,7 +3,7 @@
 One function of machine code serves all of them. What it is bound to is a tuple of the *plan* and of what the
 plan's addresses must keep alive. It compares the arrays that it is called with to those that the plan was
 made for; if class, dtype, shape or strides differ it answers False and nothing was done. After the arrays two
-numbers may follow: the strips from the first to the second are computed then.
+numbers may follow: how many threads may help (`pool`), and how many strips one of them takes at a time.
 
 A plan is eight-byte words: `_HEAD` of them in the order of `_FIELDS`, then for each array its dtype's
 address, its number of dimensions, the place of its address among the kernel's arguments, its shape and its
@@ -21,12 +21,13 @@ import numpy as np
 
 from ..addresses import KNOWN
 from . import compiler, store
+from .pool import Pool
 
 __all__ = ["bound"]
 
 _FIELDS: Final = (
     "arrays", "kernel", "words", "strips", "scratch", "release", "class", "allocate", "free", "save",
-    "restore", "number", "retain", "true", "false",
+    "restore", "number", "retain", "true", "false", "share", "pool",
 )  # fmt: skip
 _HEAD: Final = len(_FIELDS)
 # From this many elements on other threads of Python run meanwhile.
@@ -79,10 +80,10 @@ def _same_sizes() -> str:
             _word("size.is", "%shape", "%dims.i"),
             _word("step.is", "%steps", "%dims.i"),
             "  %size.ok = icmp eq i64 %size.want, %size.is",
-            "  %step.ok = icmp eq i64 %step.want, %step.is",
+            "  %stride.ok = icmp eq i64 %step.want, %step.is",
             "  %one = icmp eq i64 %size.want, 1",
-            "  %step.fine = or i1 %step.ok, %one",
-            "  %dim.ok = and i1 %size.ok, %step.fine",
+            "  %stride.fine = or i1 %stride.ok, %one",
+            "  %dim.ok = and i1 %size.ok, %stride.fine",
             "  br i1 %dim.ok, label %dims.good, label %refuse",
             "dims.good:",
         ]
@@ -148,23 +149,25 @@ _COPIED: Final = "\n".join(
 )
 _RUN: Final = """
 ready:
-  br i1 %all, label %room, label %range
-range:
+  br i1 %all, label %room, label %several
+several:
   %arrays.1 = add i64 %arrays, 1
-  %low.p = getelementptr ptr, ptr %given, i64 %arrays
-  %low.given = load ptr, ptr %low.p
-  %high.p = getelementptr ptr, ptr %given, i64 %arrays.1
-  %high.given = load ptr, ptr %high.p
-  %low.number = call i64 %number(ptr %low.given)
-  %high.number = call i64 %number(ptr %high.given)
+  %seats.p = getelementptr ptr, ptr %given, i64 %arrays
+  %seats.given = load ptr, ptr %seats.p
+  %step.p = getelementptr ptr, ptr %given, i64 %arrays.1
+  %step.given = load ptr, ptr %step.p
+  %seats.number = call i64 %number(ptr %seats.given)
+  %step.number = call i64 %number(ptr %step.given)
   br label %room
 room:
-  %low = phi i64 [ 0, %ready ], [ %low.number, %range ]
-  %high = phi i64 [ %strips, %ready ], [ %high.number, %range ]
-  %none = icmp eq i64 %scratch, 0
+  %seats = phi i64 [ 0, %ready ], [ %seats.number, %several ]
+  %step = phi i64 [ 1, %ready ], [ %step.number, %several ]
+  %people = add i64 %seats, 1
+  %bytes = mul i64 %scratch, %people
+  %none = icmp eq i64 %bytes, 0
   br i1 %none, label %run, label %take
 take:
-  %taken = call ptr %allocate(i64 %scratch)
+  %taken = call ptr %allocate(i64 %bytes)
   %short = icmp eq ptr %taken, null
   br i1 %short, label %refuse, label %run
 run:
@@ -173,14 +176,22 @@ run:
   %raised = add i64 %raw, 63
   %round = and i64 %raised, -64
   %aligned = inttoptr i64 %round to ptr
+  br i1 %all, label %alone, label %shared
+shared:
+  %state.shared = call ptr %save()
+  %told = call i64 %share(ptr %pool, i64 %seats, ptr %kernel, ptr %args, i64 0, i64 %step,
+                          i64 %strips, ptr %aligned, i64 %scratch, i64 0, i64 1)
+  call void %restore(ptr %state.shared)
+  br label %settle
+alone:
   %keep = icmp eq i64 %release, 0
   br i1 %keep, label %plain, label %freely
 plain:
-  call void %kernel(ptr %args, i64 %low, i64 %high, ptr %aligned)
+  call void %kernel(ptr %args, i64 0, i64 %strips, ptr %aligned)
   br label %settle
 freely:
   %state = call ptr %save()
-  call void %kernel(ptr %args, i64 %low, i64 %high, ptr %aligned)
+  call void %kernel(ptr %args, i64 0, i64 %strips, ptr %aligned)
   call void %restore(ptr %state)
   br label %settle
 settle:
@@ -210,10 +221,12 @@ def _text() -> str:
             _part("plan", "%array.plan", 16),
             *(_head(n) for n in ("arrays", "words", "strips", "scratch", "release", "class")),
             *(_head(n, "ptr") for n in ("kernel", "true", "false", "number", "retain")),
-            *(_head(n, "ptr") for n in ("allocate", "free", "save", "restore")),
+            *(_head(n, "ptr") for n in ("allocate", "free", "save", "restore", "share", "pool")),
             "  %all = icmp eq i64 %count, %arrays",
             "  %arrays.2 = add i64 %arrays, 2",
-            "  %some = icmp eq i64 %count, %arrays.2",
+            "  %two = icmp eq i64 %count, %arrays.2",
+            "  %helped = icmp ne ptr %pool, null",
+            "  %some = and i1 %two, %helped",
             "  %fits = or i1 %all, %some",
             f"  store i64 {_HEAD}, ptr %place",
             "  %args = alloca i64, i64 %words",
@@ -277,7 +290,7 @@ def _builtin() -> _Builtin | None:
 
 def bound(
     arrays: Sequence[Any], places: Sequence[int], words: Any, *, kernel: int, strips: int, scratch: int,
-    elements: int, alive: Any,
+    elements: int, alive: Any, pool: Pool | None,
 ) -> Callable[..., bool] | None:  # fmt: skip
     """A function that runs a kernel on arrays like given ones; None where there can be none.
 
@@ -290,13 +303,15 @@ def bound(
         scratch: bytes of memory that a call needs.
         elements: of all strips.
         alive: what must be there as long as the function is.
+        pool: the threads that may help; None for none.
     """
     builtin = _builtin()
     if builtin is None:
         return None
     fields = builtin.fields | {
         "arrays": len(arrays), "kernel": kernel, "words": len(words), "strips": strips,
-        "scratch": scratch and scratch + 64, "release": int(elements >= _RELEASED),
+        "scratch": scratch and -(-scratch // 64) * 64 + 64, "release": int(elements >= _RELEASED),
+        "share": pool.share if pool else 0, "pool": pool.state if pool else 0,
     }  # fmt: skip
     plan = [fields[name] for name in _FIELDS]
     for array, place in zip(arrays, places, strict=True):

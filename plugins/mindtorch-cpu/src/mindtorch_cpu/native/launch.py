@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import math
-import threading
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
@@ -14,15 +13,16 @@ from mindtorch_core.backend import get_num_threads
 
 from ..addresses import address
 from ..rows import FOLD, PIECE, ones, pieces
-from ..workers import share_out
 from .direct import bound
+from .pool import Pool, pool
 from .program import DTYPES, Program
 from .schedule import STRIP
+from .sharing import in_strips
 
 if TYPE_CHECKING:
     from .kernels import Kernel
 
-__all__ = ["LONGEST_SUM", "SCRATCH", "Launch", "Strides", "packed", "pieces_of"]
+__all__ = ["LONGEST_SUM", "Launch", "Strides", "packed", "pieces_of"]
 
 # Elements of a call in a thread: enough that waking it does not show.
 _ELEMENTS: Final = 1 << 16
@@ -33,21 +33,6 @@ LONGEST_SUM: Final = 1 << 15
 _CALLS: Final = 8
 
 Strides = tuple[int, ...]
-
-
-class _Scratch(threading.local):
-    """Memory of a thread for what stands between phases."""
-
-    def __init__(self) -> None:
-        self.memory = np.empty(0, np.int64)
-
-    def address(self, words: int) -> int:
-        if self.memory.size < words + 8:
-            self.memory = np.empty(words + 8, np.int64)
-        return -(-address(self.memory) // 64) * 64
-
-
-SCRATCH: Final = _Scratch()
 
 
 _ONES: Final = tuple(address(ones(np.dtype(d))) for d in ("f4", "f8"))
@@ -113,54 +98,39 @@ class Launch:
 
     def run(self) -> None:
         """Compute everything, in this thread and others."""
-        strips = self.strips
-        words = address(self._words)
-        kernel = self.kernel
-        step, scratch = _of_a_call(strips, self._step), self._scratch
-
-        def some(first: int) -> None:
-            kernel.call(words, first, min(first + step, strips), SCRATCH.address(scratch))
-
-        if strips <= step:
-            some(0)
-        else:
-            share_out(some, range(0, strips, step))
+        step = _of_a_call(self.strips, self._step)
+        in_strips(self.kernel, address(self._words), self.strips, step, 8 * self._scratch)
 
     def bound(self, arrays: Sequence[Any]) -> Callable[..., bool] | None:
         """A function that does the same for arrays like those that this was made of, see `direct`."""
+        shared = self.strips > self._step
         call = bound(
             arrays, self._places, self._words, kernel=self.kernel.address, strips=self.strips,
             scratch=8 * self._scratch, elements=self.elements, alive=self,
+            pool=pool() if shared else None,
         )  # fmt: skip
-        if call is None or self.strips <= self._step:
+        if call is None or not shared:
             return call
-        return _Shared(call, self.strips, self._step)
+        threads = pool()
+        return None if threads is None else _Shared(call, threads, self.strips, self._step)
 
 
 class _Shared:
     """A bound function whose strips are shared out over threads."""
 
-    __slots__ = ("_call", "_step", "_strips")
+    __slots__ = ("_call", "_pool", "_step", "_strips")
 
-    def __init__(self, call: Callable[..., bool], strips: int, step: int) -> None:
+    def __init__(self, call: Callable[..., bool], threads: Pool, strips: int, step: int) -> None:
         self._call = call
+        self._pool = threads
         self._strips = strips
         self._step = step
 
     def __call__(self, *arrays: Any) -> bool:
         """Run it; False if the arrays are others, and nothing was done."""
-        call, strips = self._call, self._strips
         if get_num_threads() == 1:
-            return call(*arrays)
-        step = _of_a_call(strips, self._step)
-        if not call(*arrays, 0, 0):
-            return False
-
-        def some(first: int) -> None:
-            call(*arrays, first, min(first + step, strips))
-
-        share_out(some, range(0, strips, step))
-        return True
+            return self._call(*arrays)
+        return self._call(*arrays, self._pool.seats(), _of_a_call(self._strips, self._step))
 
 
 def _of_a_call(strips: int, least: int) -> int:

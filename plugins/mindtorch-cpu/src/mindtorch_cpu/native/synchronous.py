@@ -43,12 +43,13 @@ _CALL: Final = ctypes.CFUNCTYPE(
 
 
 class Direct:
-    """A compiled kernel; ``call(arguments, low, high, scratch)`` releases the interpreter's lock."""
+    """A compiled kernel, see `sharing.Runnable`."""
 
-    __slots__ = ("_code", "call")
+    __slots__ = ("_code", "address", "call")
 
     def __init__(self, code: compiler.Loaded) -> None:
         self._code = code
+        self.address = code.address
         self.call: Any = _CALL(code.address)
 
 

@@ -13,14 +13,18 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
+from mindtorch_core.backend import get_num_threads
+
+from ..addresses import address
 from ..addresses import arguments as words_of
-from ..workers import in_parts
+from ..workers import at_work, in_parts, of_a_part
 from . import compiler
 from .code_of_walks import TYPES, Code
 from .columns import grouped, of_groups
 from .draws import drawn_bits, drawn_singles, kept, singles
 from .extremes import first_extremes, placed_extremes, running_extremes, running_extremes_of
 from .padding import padded_lines, padding
+from .pool import pool
 from .program import DTYPES
 from .radix import by_digits, in_order
 from .ranks import first_by_rank, ranked
@@ -28,6 +32,7 @@ from .running import codes_of, running, totals
 from .sampling import sampled, sampled_images
 from .shuffling import exchanged, exchanges
 from .summing import added_rows, multiplied_rows, row_dots, row_sums
+from .summing_up import added_up, whole_sum
 from .turning import mirrored_rows, mirroring, turned_matrices, turning
 from .windows import (
     averaged,
@@ -86,14 +91,26 @@ class WalkKernel:
             parts: arguments for those from a first to a last.
             least: how many a part has at least.
         """
-        refused = []
+        if count <= least or get_num_threads() == 1 or at_work():
+            return self(*parts(0, count))
+        threads = pool()
+        if threads is None:
+            refused = []
 
-        def some(first: int, last: int) -> None:
-            if not self(*parts(first, last)):
-                refused.append(first)
+            def some(first: int, last: int) -> None:
+                if not self(*parts(first, last)):
+                    refused.append(first)
 
-        in_parts(some, count, least)
-        return not refused
+            in_parts(some, count, least)
+            return not refused
+        step = of_a_part(count, least)
+        given = [parts(i, min(i + step, count)) for i in range(0, count, step)]
+        words = np.frombuffer(b"".join(words_of(*each) for each in given), np.int64)
+        size = len(words) // len(given)
+        seats = threads.seats()
+        return not threads.run(
+            seats, self._code.address, address(words), 8 * size, 1, len(given), answers=1
+        )
 
 
 def text_of_walk(walk: Walk) -> str:
@@ -284,6 +301,7 @@ WALKS: Final[dict[str, _Row]] = {
     "turning": _Row(turning, turned_matrices, ("i8", "i4", "i2", "i1"), 12),
     "padding": _Row(padding, padded_lines, ("i8", "i4", "i2", "i1"), 12),
     "mirroring": _Row(mirroring, mirrored_rows, ("i8", "i4", "i2", "i1"), 12),
+    "whole_sum": _Row(whole_sum, added_up, ("i8", "i4", "i2", "i1"), 6),
     "row_sums": _Row(row_sums, added_rows, ("f4", "f8"), 12, True),
     "row_dots": _Row(row_dots, multiplied_rows, ("f4", "f8"), 24, True),
 }

@@ -16,8 +16,8 @@ from ..addresses import address
 from ..arrays import quietly
 from ..native.attending import GRADIENT_TENSORS, TENSORS, Attention, AttentionGradient
 from ..native.compiler import vector_bytes, vector_registers
+from ..native.sharing import in_strips
 from ..native.synchronous import available, served
-from ..workers import share_out
 from .sliding_products import pitch_of
 
 __all__ = ["backward", "fits", "forward"]
@@ -28,7 +28,6 @@ _SHORTEST: Final = 6
 _LONGEST: Final = 2048  # rows that are added up in one go
 _WIDEST: Final = 256
 _VECTORS: Final = 2
-_LINE: Final = 64
 
 
 def fits(q: Any, k: Any) -> bool:
@@ -96,13 +95,7 @@ def _run(
     batch, heads = tensors["q"].shape[:2]
     items, threads = batch * heads, get_num_threads()
     step = items if threads == 1 else -(-items // (4 * threads))
-
-    def work(first: int) -> None:
-        memory = np.zeros(scratch + _LINE, np.int8)
-        start = -(-address(memory) // _LINE) * _LINE
-        kernel.call(address(given), first, min(first + step, items), start)
-
-    share_out(work, range(0, items, step))
+    in_strips(kernel, address(given), items, step, scratch, zeroed=True)
 
 
 def _numbers(q: Any, k: Any, causal: bool, mask: Any, scale: Any) -> tuple[int, ...]:

@@ -19,6 +19,7 @@ from ..addresses import address, arguments
 from ..arrays import QUIET, row_major
 from ..memory_pool import POOL
 from ..native.compiler import vector_bytes, vector_registers
+from ..native.sharing import Call, in_calls
 from ..native.sliding import Gradient, Turn
 from ..native.synchronous import Direct, served
 from ..workers import in_parts, share_out
@@ -335,7 +336,7 @@ class _Gradients:
     def __init__(
         self, kernel: Direct, plan: Layout, shifts: Any, lines: Any, blocks: int, items: int
     ) -> None:
-        self._call, self._shifts, self._lines, self._blocks = kernel.call, shifts, lines, blocks
+        self._kernel, self._shifts, self._lines, self._blocks = kernel, shifts, lines, blocks
         self._width = math.prod(plan.small[-_joined(plan) :])
         step = -(-items // 8) if plan.at.groups < 8 else items  # enough for some threads
         parts = [(i, min(i + step, items)) for i in range(0, items, step)]
@@ -347,12 +348,11 @@ class _Gradients:
         step = max(1, _GIVEN // (given.strides[2] * self._width))
         y, target, shifts, lines = map(address, (given, out, self._shifts, self._lines))
 
-        def work(item: tuple[int, int, int]) -> None:
-            group, low, high = item
+        def call_of(group: int, low: int, high: int) -> Call:
             told = arguments(
                 source + group * between, shifts, y + group * given.strides[0],
                 target + group * out.strides[0], lines, count, self._width, apart, row, self._blocks, step,
             )  # fmt: skip
-            self._call(told, low, high, None)
+            return told, low, high
 
-        share_out(work, self._items)
+        in_calls(self._kernel, [[call_of(*item)] for item in self._items])

@@ -14,14 +14,14 @@ from ..addresses import address, arguments
 from ..arrays import row_major
 from ..native.compiler import vector_bytes, vector_registers
 from ..native.planes import Plane, PlaneGradient
+from ..native.sharing import in_strips
 from ..native.synchronous import served
-from ..workers import share_out
 from .sliding_products import DTYPES, even
 
 __all__ = ["backward", "fits", "forward", "weights"]
 
 _MOST_TAPS: Final = 64
-_CALLS: Final = 4  # of a thread: after each it waits for the interpreter's lock
+_CALLS: Final = 4  # of a thread: one that comes late leaves its share to others
 _ADDED: Final = 1 << 12  # numbers of a plane and others that a vector adds up
 
 
@@ -86,12 +86,8 @@ def _run(kernel: Any, scratch: _Scratch, d: Any, rest: tuple[Any, ...], items: i
     """Compute all items, some at a time in each thread."""
     given = arguments(*scratch.head, *rest)
     step = max(1, -(-items // (_CALLS * get_num_threads())))
-
-    def work(first: int) -> None:
-        memory = np.zeros(scratch.elements, d)
-        kernel.call(given, first, min(first + step, items), address(memory))
-
-    share_out(work, range(0, items, step))
+    words = np.frombuffer(given, np.int64)
+    in_strips(kernel, address(words), items, step, scratch.elements * d.itemsize, zeroed=True)
 
 
 def _slid(g: _Geometry, size: int, wide: int, plane: int) -> tuple[_Scratch, Any]:

@@ -14,7 +14,6 @@ from mindtorch_core.backend import (
     bool_,
     degrees_of_freedom,
     fresh,
-    get_num_threads,
     int64,
     tell_of_lost_parts,
     uint8,
@@ -87,7 +86,7 @@ def sum(self: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None)
     axis = None if dim is None else axes(dim, a.ndim)
     if d.category < FLOATING:
         inner = np.int64 if d is int64 else NUMPY_OF[d]
-        add = whole_sums if a.size >= SHARED and get_num_threads() > 1 else _one_after_another
+        add = whole_sums if a.size >= SHARED else _one_after_another
         return wrap(row_major(quietly(add, a, axis, inner, keepdim)), d)
     if a.size > FEW and (a.size >= LARGE or naive(a, axis)):
         if axis is None and not keepdim and d not in WIDER and _in_tiles(a):

@@ -15,11 +15,10 @@ from mindtorch_core.backend import get_num_threads
 
 from ..addresses import address, arguments
 from ..native.compiler import vector_bytes, vector_registers
-from ..native.launch import SCRATCH
+from ..native.sharing import Call, in_calls
 from ..native.sliding import Product, vectors_beside
 from ..native.synchronous import served
 from ..processor import first_cache
-from ..workers import share_out
 
 __all__ = ["DTYPES", "Products", "Tiles", "beginning", "even", "pitch_of"]
 
@@ -100,7 +99,7 @@ class Products:
             masks: bits of the elements that are not left out, (factors, vectors, bytes), which are repeated;
                 None if all are read.
         """
-        self._call = tiles.kernel.call
+        self._kernel = tiles.kernel
         marks = None
         if masks is not None:
             marks = np.arange(len(masks)) * masks.strides[0] + address(masks)
@@ -146,28 +145,33 @@ class Products:
             between: bytes to the next group's.
             out: the results.
         """
-        tiles, call, size = self._tiles, self._call, out.itemsize
+        tiles, size = self._tiles, out.itemsize
         target, pitch, apart = address(out), out.strides[1], out.strides[0]
         inner, rows, step = self._counts
 
         (matrices, begin), (further, on) = self._begin, self._steps
 
-        def work(item: tuple[int, int, int, int]) -> None:
-            group, groups, start, count = item
+        def calls_of(group: int, groups: int, start: int, count: int) -> list[Call]:
             along = start * tiles.wide * size
-            copies, together, scratch = 0, count, None
+            copies, together = 0, count
             if self._copies is not None:
-                copies, together, scratch = self._copies, 1, SCRATCH.address(_PLACE // 8)
+                copies, together = self._copies, 1
             per = count // together
-            for done in range(0, inner, self._inner):
-                given = arguments(
-                    source + group * between + along, matrices + group * further,
-                    *(t + 8 * done for t in self._tables), begin + group * on,
-                    target + group * apart + along, min(self._inner, inner - done), pitch, rows,
-                    step, int(done > 0), copies, count, together,
-                    self._marks and self._marks + 8 * done, self._marks and start * self._bits,
-                    per, between, further, on, apart,
-                )  # fmt: skip
-                call(given, 0, groups * per, scratch)
+            return [
+                (
+                    arguments(
+                        source + group * between + along, matrices + group * further,
+                        *(t + 8 * done for t in self._tables), begin + group * on,
+                        target + group * apart + along, min(self._inner, inner - done), pitch, rows,
+                        step, int(done > 0), copies, count, together,
+                        self._marks and self._marks + 8 * done, self._marks and start * self._bits,
+                        per, between, further, on, apart,
+                    ),
+                    0,
+                    groups * per,
+                )
+                for done in range(0, inner, self._inner)
+            ]  # fmt: skip
 
-        share_out(work, self._items)
+        items = [calls_of(*item) for item in self._items]
+        in_calls(self._kernel, items, 0 if self._copies is None else _PLACE)
