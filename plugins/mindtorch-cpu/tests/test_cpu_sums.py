@@ -8,6 +8,7 @@ import pytest
 
 import mindtorch_core as torch
 from mindtorch_cpu import summation
+from mindtorch_cpu.native.kernels import KERNELS
 
 nn = torch.nn.functional
 EPS = {"float16": 2**-10, "bfloat16": 2**-7, "float32": 2**-23, "float64": 2**-52}
@@ -217,6 +218,7 @@ def test_sums_of_rows_do_not_depend_on_how_many_a_thread_adds_up(threads, dtype,
     x = torch.randn(300, 700, dtype=getattr(torch, dtype))
     wanted = x.sum(-1).tolist()  # all at once
     monkeypatch.setattr(summation, "_PIECE", 700 * 20)
+    monkeypatch.setattr(summation, "are_looped", lambda x: False)
     parts = []
     share_out = summation.share_out
     monkeypatch.setattr(
@@ -229,3 +231,23 @@ def test_sums_of_rows_do_not_depend_on_how_many_a_thread_adds_up(threads, dtype,
     torch.set_num_threads(before)
     assert found == (wanted, wanted)
     assert parts == [2 * threads] * 2
+
+
+@pytest.mark.usefixtures("by_kernels")
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize(
+    "shape", [(300, 1000), (1100, 700), (3, 200_000), (40, 33, 1500), (4_000_000,)]
+)
+def test_compiled_sums_of_rows_are_the_same_with_any_number_of_threads(shape, dtype, monkeypatch):
+    x = torch.randn(*shape, dtype=getattr(torch, dtype))
+    found = []
+    before = torch.get_num_threads()
+    for threads in (1, 2, 3, 7):
+        torch.set_num_threads(threads)
+        found.append(
+            [x.sum(-1).tolist(), x[::2].sum(-1).tolist(), x.sum().item(), x.mean(-1).tolist()]
+        )
+    torch.set_num_threads(before)
+    monkeypatch.setattr(KERNELS, "mode", "off")
+    wanted = [x.sum(-1).tolist(), x[::2].sum(-1).tolist(), x.sum().item(), x.mean(-1).tolist()]
+    assert found == [wanted] * 4

@@ -7,6 +7,7 @@ import pytest
 
 import mindtorch_core as torch
 from mindtorch_cpu import whole_sums
+from mindtorch_cpu.native.kernels import KERNELS
 from mindtorch_cpu.ops import reduction
 
 
@@ -16,7 +17,8 @@ def by_threads(monkeypatch):
     before = torch.get_num_threads()
     torch.set_num_threads(2)
     monkeypatch.setattr(reduction, "SHARED", 1)
-    monkeypatch.setattr(whole_sums, "_PART", 4)
+    monkeypatch.setattr(whole_sums, "_PART", 2)
+    monkeypatch.setattr(whole_sums, "_MANY", 1)
     yield
     torch.set_num_threads(before)
 
@@ -55,3 +57,26 @@ def test_parts_are_added_up(monkeypatch):
     assert torch.arange(100).sum().item() == 4950
     assert sum(parts) == 100
     assert len(parts) == 4
+
+
+@pytest.mark.usefixtures("by_kernels")
+@pytest.mark.parametrize("dtype", [np.int64, np.int32, np.int16, np.int8, np.bool_, np.uint8])
+@pytest.mark.parametrize("threads", [1, 2, 5])
+def test_many_are_added_by_a_loop(threads, dtype, monkeypatch):
+    monkeypatch.undo()
+    before = torch.get_num_threads()
+    torch.set_num_threads(threads)
+    random = np.random.default_rng(0)
+    top = 2 if dtype is np.bool_ else np.iinfo(dtype).max
+    for count in (40_000, 131_072, 131_073, 700_001):
+        given = random.integers(0 if dtype in (np.bool_, np.uint8) else -top, top, count).astype(
+            dtype
+        )
+        if dtype is not np.uint8 and KERNELS.enabled:
+            with pytest.MonkeyPatch.context() as patch:  # NumPy adds nothing but sums of parts
+                patch.delattr(whole_sums, "reduce_rows")
+                found = torch.from_numpy(given).sum().item()
+        else:
+            found = torch.from_numpy(given).sum().item()
+        assert found == int(np.add.reduce(given, dtype=np.int64))
+    torch.set_num_threads(before)

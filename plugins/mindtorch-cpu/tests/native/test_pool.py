@@ -1,6 +1,7 @@
 """The system's threads: every item once, memory of their own, forks, interrupts, idleness, the end of a process."""
 
 import ctypes
+import itertools
 import os
 import subprocess
 import sys
@@ -16,7 +17,9 @@ from mindtorch_cpu.native import sharing
 from mindtorch_cpu.native.pool import pool
 from mindtorch_cpu.workers import share_out
 
-CALL = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64, ctypes.c_void_p)
+CALL = ctypes.CFUNCTYPE(
+    ctypes.c_int64, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64, ctypes.c_void_p
+)
 
 
 @pytest.fixture
@@ -64,7 +67,7 @@ def test_threads_work_at_once_each_in_memory_of_its_own(threads):
     places = sorted(scratch for *_, scratch, _ in kernel.seen)
     assert len({thread for *_, thread in kernel.seen}) == 4
     assert all(place % 64 == 0 for place in places)
-    assert min(b - a for a, b in zip(places, places[1:], strict=False)) >= 100
+    assert min(b - a for a, b in itertools.pairwise(places)) >= 100
 
 
 def test_memory_is_zero_where_it_has_to_be(threads):
@@ -102,7 +105,9 @@ def test_python_threads_do_the_same_where_there_is_no_pool(threads, monkeypatch)
     sharing.in_strips(kernel, 40, 65, 7, 100, zeroed=True)
     assert kernel.ranges() == [(low, min(low + 7, 65)) for low in range(0, 65, 7)]
     kernel = Kernel()
-    sharing.in_calls(kernel, [[(arguments(1), i, i + 1), (arguments(2), i, i + 2)] for i in range(9)])
+    sharing.in_calls(
+        kernel, [[(arguments(1), i, i + 1), (arguments(2), i, i + 2)] for i in range(9)]
+    )
     assert kernel.ranges() == sorted((i, i + n) for i in range(9) for n in (1, 2))
 
 
@@ -167,18 +172,29 @@ def test_other_threads_of_python_run_meanwhile(threads):
 def ended(script, *, status=0):
     """What a process prints that runs a script with a pool of four threads."""
     start = "import numpy as np, mindtorch_core as torch\ntorch.set_num_threads(4)\n"
-    start += "from mindtorch_cpu.addresses import address\nfrom mindtorch_cpu.native.pool import pool\n"
+    start += (
+        "from mindtorch_cpu.addresses import address\nfrom mindtorch_cpu.native.pool import pool\n"
+    )
     start += "counts, threads = np.zeros(10**6, np.int64), pool()\n"
     start += "def job(): threads.run(threads.seats(), threads._probe, address(counts), 0, 1000, 10**6)\njob()\n"
     made = subprocess.run(
-        [sys.executable, "-c", start + script], capture_output=True, text=True, timeout=60, check=False
+        [sys.executable, "-c", start + script],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
     )
     assert made.returncode == status, made.stderr
     return made.stdout.split()
 
 
 def test_a_process_ends_while_threads_still_look_for_work(threads):
-    for end in ("", "raise SystemExit", "import os; os._exit(0)", "del threads, counts; pool.cache_clear()"):
+    for end in (
+        "",
+        "raise SystemExit",
+        "import os; os._exit(0)",
+        "del threads, counts; pool.cache_clear()",
+    ):
         assert ended(f"job()\n{end}") == []
 
 

@@ -9,6 +9,8 @@ from typing import Any, Final, Protocol
 
 import numpy as np
 
+from mindtorch_core.backend import get_num_threads
+
 from ..addresses import address
 from ..workers import share_out
 from .pool import pool
@@ -66,8 +68,9 @@ def in_strips(
         zeroed: whether that memory has to be zero.
     """
     room = -(-scratch // _ALIGNED) * _ALIGNED
-    threads = pool() if strips > step else None
-    if strips > step and threads is None:
+    several = strips > step and get_num_threads() > 1
+    threads = pool() if several else None
+    if several and threads is None:
 
         def some(first: int) -> None:
             _, start = _memory(room, zeroed)
@@ -100,7 +103,7 @@ def in_calls(kernel: Runnable, items: Sequence[Sequence[Call]], scratch: int = 0
         items: calls of each, as many for all, with arguments of one size.
         scratch: bytes of memory that a thread needs.
     """
-    threads = pool() if len(items) > 1 else None
+    threads = pool() if len(items) > 1 < get_num_threads() else None
     if threads is None:
 
         def work(item: Sequence[Call]) -> None:
