@@ -368,7 +368,6 @@ class Pool:
     """
 
     def __init__(self) -> None:
-        names = {name: _function(name) for name in (*_FIELDS[:-1], *_MADE)}
         key = f"pool-{compiler.fingerprint()}"
         code = store.load(key)
         if code is None:
@@ -384,7 +383,7 @@ class Pool:
         ctypes.CFUNCTYPE(None, ctypes.c_void_p)(loaded.address)(address(found))
         self.share, self._serve, self._probe = found.tolist()
         self.state = address(self._words)
-        self._names = names
+        self._functions = {name: _function(name) for name in (*_FIELDS[:-1], *_MADE)}
         self._call: Any = _SHARE(self.share)
         self.begin()
         self._check()
@@ -393,12 +392,12 @@ class Pool:
         """Make the state of a process without threads: those of the parent do not exist in a child."""
         self.size = 0
         self._words[:] = 0
-        values = [self._names[name] for name in _FIELDS[:-1]] + [signal.SIG_BLOCK]
+        values = [self._functions[name] for name in _FIELDS[:-1]] + [signal.SIG_BLOCK]
         self._words[_FIRST_FIELD : _FIRST_FIELD + len(_FIELDS)] = values
         self._words[_SIGNALS:] = -1
         for make, *places in (("pthread_mutex_init", _MUTEX), ("pthread_cond_init", _WORK, _DONE)):
             for place in places:
-                _INIT(self._names[make])(self.state + 8 * place, None)
+                _INIT(self._functions[make])(self.state + 8 * place, None)
 
     def _check(self) -> None:
         counts = np.zeros(1000, np.int64)
@@ -412,12 +411,12 @@ class Pool:
         while self.size < seats:
             made = (ctypes.c_int64 * 2)()
             create = ctypes.CFUNCTYPE(ctypes.c_int, *[ctypes.c_void_p] * 4)(
-                self._names["pthread_create"]
+                self._functions["pthread_create"]
             )
             if create(ctypes.addressof(made), None, self._serve, self.state):
                 break  # the system gives no more
             self.size += 1
-            ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_int64)(self._names["pthread_detach"])(made[0])
+            ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_int64)(self._functions["pthread_detach"])(made[0])
         return seats
 
     def seats(self) -> int:
