@@ -2,6 +2,7 @@
 
 import _thread
 import gc
+import os
 import signal
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -10,6 +11,7 @@ import numpy as np
 import pytest
 
 import mindtorch_core as torch
+from mindtorch_cpu import memory_pool
 from mindtorch_cpu.memory_pool import LARGE, Pool
 
 N = LARGE // 4  # float32 elements of the smallest pooled result
@@ -211,3 +213,38 @@ def test_several_threads_use_the_pool():
     stats = pool.stats()
     assert stats["cached_bytes"] == stats["blocks_made"] * LARGE
     assert stats["blocks_made"] + stats["blocks_reused"] == 400
+
+
+@pytest.mark.parametrize("broken", [False, True])
+def test_large_blocks_are_pages_of_the_system_or_come_from_numpy(broken, monkeypatch):
+    pool = Pool()
+    if broken:
+        monkeypatch.setattr(memory_pool.mmap, "mmap", refusing)
+    large = 1 << 20  # elements
+    array = pool.empty((large,), np.dtype("f4"))
+    array[:] = 5
+    where = address(array)
+    kept = array[7:9]
+    del array
+    assert address(pool.empty((large,), np.dtype("f4"))) != where
+    assert kept.tolist() == [5, 5]
+    del kept
+    assert address(pool.empty((large,), np.dtype("f4"))) == where
+    with pytest.raises(MemoryError):
+        pool.empty((1 << 60,), np.dtype("f4"))
+
+
+def refusing(*args, **kwargs):
+    raise OSError("no memory")
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_a_child_writes_to_large_memory_of_its_own():
+    x = torch.zeros(1 << 20)
+    child = os.fork()
+    if not child:
+        x.fill_(3)
+        os._exit(0 if x.sum().item() == 3 << 20 else 1)
+    assert os.waitpid(child, 0)[1] == 0
+    assert x.sum().item() == 0

@@ -416,7 +416,9 @@ class Pool:
             if create(ctypes.addressof(made), None, self._serve, self.state):
                 break  # the system gives no more
             self.size += 1
-            ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_int64)(self._functions["pthread_detach"])(made[0])
+            ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_int64)(self._functions["pthread_detach"])(
+                made[0]
+            )
         return seats
 
     def seats(self) -> int:
