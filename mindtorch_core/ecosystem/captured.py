@@ -18,6 +18,7 @@ from ..values.errors import CaptureError
 from ..values.forks import fork_safe
 from .captured_guards import kind_of
 from .captured_names import is_fixed
+from .captured_packages import Root
 from .captured_recorder import Recorder
 from .captured_settings import Settings
 from .captured_step import Step
@@ -25,6 +26,7 @@ from .captured_surroundings import Surroundings
 
 __all__ = ["capture"]
 
+_MOST_LEARNED: Final = 8  # calls that run code which no earlier one has run
 _DEEPEST: Final = 100  # calls of a function within itself that are let run to their end
 
 
@@ -85,6 +87,8 @@ class _Captured:
         self._lock = fork_safe(threading.Lock())
         self._step: Step | None = None
         self._last: Step | None = None
+        self._roots: list[Root] = []  # code that earlier calls have run, of packages for instance
+        self._learned = 0  # how many calls have run code that was new
 
     def __get__(self, owner: Any, kind: type | None = None) -> Any:
         """The captured method of an object, which has its own recording."""
@@ -102,6 +106,7 @@ class _Captured:
     def reset(self) -> None:
         """Forget the recording: the next call makes a new one."""
         self._step = self._last = None
+        self._roots, self._learned = [], 0
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         pipe = current_pipeline()
@@ -141,7 +146,8 @@ class _Captured:
         """Run the function as it is, and remember what it did.
 
         A function that changes what it reads, as an optimizer does that makes its state in the first
-        step, is recorded by a later call: when it does what it did the last time.
+        step, is recorded by a later call: when it does what it did the last time. So is one that runs code
+        which nothing that it holds leads to, such as that of packages: that has to be known beforehand.
 
         Raises:
             CaptureError: if it looked at a value, its ops are on several devices, or if it does something
@@ -150,15 +156,24 @@ class _Captured:
         if current_pipeline() is not None:
             raise CaptureError(f"{self._name}() cannot be recorded inside a torch.pipeline()")
         pipe, settings = Recorder(), Settings()
-        around = Surroundings(self._fn, leaves)
+        around = Surroundings(self._fn, leaves, self._roots)
         result = pipe.run(self._fn, args, kwargs)
         around.share({t.data_ptr() for t in pipe.shared})
         why = pipe.refusal() or _unfit(leaves, result, around, settings)
+        if why is None and not pipe.outside.sees:
+            return result  # a profiler is at work, so that nobody has seen what code ran
+        if why is None and (found := around.roots(pipe.outside.others())) is not None:
+            known = {each.code for each in self._roots}
+            new = next((each for each in found if each.code not in known), found[0])
+            self._roots, self._learned = found, self._learned + 1
+            if self._learned < _MOST_LEARNED:
+                return result
+            why = f"it runs other code in each call: {new.called} in this one"
         if why is None:
             changed, last = around.changes(), self._last
             around.forget_logs()
             if changed is not None:
-                around = Surroundings(self._fn, leaves)
+                around = Surroundings(self._fn, leaves, self._roots)
             around.complete()
             step = Step(
                 self._name, self._fn, leaves, spec, result, pipe.constants, around, settings

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import sys
-import sysconfig
 from collections.abc import Callable
-from types import FrameType
+from types import CodeType, FrameType
 from typing import Any, Final
 
 from ..deferred.trace import location_of
 from ..tensors.tensor import Tensor
 from .captured_names import is_foreign, is_own
-from .code_beside import is_beside
+from .captured_packages import in_package
+from .code_beside import is_beside, is_importing
 from .seen_calls import SeesCalls
 
 __all__ = ["Outside"]
@@ -33,8 +33,8 @@ _ASKING: Final = {
     "_posixsubprocess": (frozenset({"fork_exec"}), "another program"),
     "builtins": (frozenset({"input"}), "whoever types"),
 }
-_INSTALLED: Final = tuple({sysconfig.get_path(kind) for kind in ("purelib", "platlib")})
 _WRITES: Final[Any] = vars(Tensor)["_version"].fget
+_TUPLES: Final = "namedtuple_"  # what Python calls the module of a class of tuples
 # Parts of Python that do so for themselves, and tell it to nobody.
 _ASIDE: Final = frozenset({
     "asyncio", "concurrent", "importlib", "inspect", "linecache", "logging", "multiprocessing", "tempfile",
@@ -47,12 +47,27 @@ class Outside(SeesCalls):
 
     Attributes:
         asked: what it has asked, by which function and where.
+        ran: the variables around code that has run, by it and the name of its module.
     """
 
     def __init__(self) -> None:
         self.asked: list[str] = []
+        self.ran: dict[tuple[CodeType, str], dict[str, Any]] = {}
+
+    def others(self) -> dict[tuple[CodeType, str], dict[str, Any]]:
+        """Of what has run what is of a module that is neither Python's nor mindtorch's."""
+        return {
+            key: around
+            for key, around in self.ran.items()
+            if "__name__" in around and not is_foreign(key[1]) and not key[1].startswith(_TUPLES)
+        }
 
     def _see(self, frame: FrameType, event: str, called: Any) -> None:
+        if event == "call":
+            around = frame.f_globals
+            key = frame.f_code, str(around.get("__name__"))
+            if key not in self.ran and not is_importing(frame):
+                self.ran[key] = around
         if event == "call" and frame.f_code is _WRITES.__code__:
             if (at := _asker(frame.f_back, is_clock=False)) is not None:
                 self.asked.append(f"how often memory was written by _version at {at}")
@@ -68,8 +83,7 @@ class Outside(SeesCalls):
 
 def _is_installed(frame: FrameType) -> bool:
     """Whether code is that of an installed package: these look at frames for names and warnings."""
-    name, file = frame.f_globals.get("__name__"), frame.f_code.co_filename
-    return name == "typing_extensions" or file.startswith(_INSTALLED)
+    return in_package(frame.f_code.co_filename)
 
 
 def _asks(called: Callable[..., Any]) -> str | None:

@@ -12,24 +12,19 @@ import functools
 import sys
 import weakref
 from collections import deque
-from collections.abc import Callable, Collection, Iterator, Sequence, Set
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence, Set
 from contextvars import ContextVar
 from io import IOBase
-from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
+from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, ModuleType
 from typing import Any, Final, NamedTuple
 
-from ..dispatch.keys import AUTOGRAD
 from ..tensors.tensor import Tensor
 from .captured_code import (
     by_text,
-    globals_of,
     imported_by,
-    joins_names,
     loaded_by,
     modules_meant,
     read_by,
-    stored_by,
-    texts_of,
 )
 from .captured_library import (
     SETTINGS_ASKED,
@@ -40,25 +35,34 @@ from .captured_library import (
     replaced,
     steps_of,
 )
+from .captured_modules import STEP_HOOKS, hooks_held, parts_of_hooks, parts_of_module
 from .captured_names import (
     MAKING,
     PLAIN,
     hooks_of_all,
-    is_constant,
     is_foreign,
     is_operator,
     is_own,
-    read_by_own,
     slots_of,
 )
-from .captured_told import DESCRIBING, names_told, settings_told
+from .captured_packages import (
+    Held,
+    Root,
+    defined_in_package,
+    in_package,
+    parts_of_held,
+    read_by_root,
+    roots_of,
+    within,
+)
+from .captured_reading import Reading, defaults_of, outer_names
+from .captured_told import DESCRIBING, description, names_told, settings_told
 from .captured_watches import (
     MISSING,
     Watch,
     cell_content,
     differences,
     of_order,
-    parts_in_order,
     sized,
 )
 
@@ -71,18 +75,13 @@ _LOOKED_THROUGH: Final = frozenset({
     "Exception", "KeyError", "LookupError", "__contains__", "get", "items", "keys", "setdefault", "values",
 })  # fmt: skip
 _CALLED_BY_TORCH: Final = frozenset({"backward", "forward", "setup_context"})
-_IN_PYTHON: Final = frozenset(
-    {"collections", "configparser", "queue"}
-)  # whose objects are looked into
+# Whose objects are looked into, but for the generator of a context that decorates: each call has its own.
+_IN_PYTHON: Final = frozenset({"collections", "configparser", "contextlib", "queue"})
+_OWN_IN_EACH_CALL: Final = frozenset({"gen"})
 _ENVIRONMENT: Final = frozenset({"environ", "environb", "getenv"})
 _METHODS: Final = FunctionType, staticmethod, classmethod
 _SETS: Final = (set, frozenset, deque)
 _WRAPPER: Final = type(functools.lru_cache(lambda: None))
-_HOOKS: Final = "_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks"
-_PARTS: Final = "_parameters", "_buffers", "_modules"
-_STEP_HOOKS: Final = "_optimizer_step_pre_hooks", "_optimizer_step_post_hooks"
-
-
 _UNWATCHED: Final = frozenset({*PLAIN, BuiltinFunctionType})
 
 
@@ -101,22 +100,22 @@ class Surroundings:
     Args:
         fn: the function.
         given: its arguments, of which it may read what objects among them hold.
+        roots: code that it has run before, and nothing that it holds leads to, such as that of packages.
     """
 
-    def __init__(self, fn: Callable[..., Any], given: Sequence[Any] = ()) -> None:
+    def __init__(
+        self, fn: Callable[..., Any], given: Sequence[Any] = (), roots: Sequence[Root] = ()
+    ) -> None:
         self._watches: list[Watch] = []
         self._sizes: list[Watch] = []  # what grows where it is written to
         self._lengths: list[Watch] = []  # of lists, which may be no more than logs
-        self._names: set[str] = set()
-        self._read: set[str] = set()  # names of what the code does not only add to
-        self._texts: set[str] = set()  # names that are asked for by texts
-        self._stored: set[str] = set()  # attributes that the code sets
-        self._joins = False  # whether it puts names together
+        self._code = Reading()
+        self._roots = roots
         self._arguments = [f"argument {i}" for i in range(len(given))]
         self._size = -1
         # Methods that are found may load further names.
-        while self._size != len(self._names) + len(self._read) + self._joins:
-            self._size = len(self._names) + len(self._read) + self._joins
+        while self._size != self._code.size:
+            self._size = self._code.size
             self._met: dict[int, Any] = {}
             self._tensors: dict[int, tuple[str, Tensor]] = {}
             self._watches.clear()
@@ -125,12 +124,18 @@ class Surroundings:
             self.iterators: list[str] = []
             self._libraries: dict[str, ModuleType] = {}
             self._kinds: dict[type, _Kind] = {}
-            self._walk([("", fn), *zip(self._arguments, given, strict=True)])
+            held = [(each.code.co_name, each) for each in roots]
+            self._walk([*held, ("", fn), *zip(self._arguments, given, strict=True)])
 
     @property
     def names(self) -> Set[str]:
         """What the code loads."""
-        return self._names
+        return self._code.names
+
+    def roots(self, ran: Mapping[tuple[CodeType, str], dict[str, Any]]) -> list[Root] | None:
+        """Code that has run where some of it was not looked into; None where all was."""
+        reached = self._code.reached
+        return None if within(self._roots, ran, reached) else roots_of(ran, reached)
 
     def holds(self, value: Any) -> bool:
         """Whether a thing was there, where the function can reach it."""
@@ -156,9 +161,9 @@ class Surroundings:
 
     def complete(self) -> None:
         """Watch what libraries have under the names that the code loads, now that it has run."""
-        self._watches += replaced(self._libraries, self._names)
-        self._watches += settings_told(self._libraries, self._names, self._watches)
-        self._watches += names_told([*self._kinds, *self._met.values()], self._names)
+        self._watches += replaced(self._libraries, self._code.names)
+        self._watches += settings_told(self._libraries, self._code.names, self._watches)
+        self._watches += names_told([*self._kinds, *self._met.values()], self._code.names)
         met: set[int] = set()
         for kind in self._kinds:
             self._watches += steps_of(kind, met, loaded_by)
@@ -169,14 +174,10 @@ class Surroundings:
         Args:
             known: ids of those that are guarded otherwise.
         """
-        if not self._names & DESCRIBING:
+        if not self._code.names & DESCRIBING:
             return
         found = [(path.lstrip("."), t) for i, (path, t) in self._tensors.items() if i not in known]
-        for path, t in found:
-            names = "shape", "dtype", "device", "layout", "requires_grad"
-            self._watches.append(
-                Watch(functools.partial(_described, t), [f"the {n} of {path}" for n in names])
-            )
+        self._watches += [description(path, t) for path, t in found]
 
     def share(self, starts: Collection[int]) -> None:
         """Guard the elements no more of arrays whose memory a tensor shows: that is read anew."""
@@ -195,8 +196,8 @@ class Surroundings:
     def _walk(self, todo: list[tuple[str, Any]]) -> None:
         while todo and len(self._met) < _MOST:
             path, value = todo.pop()
-            if isinstance(value, str) and value.isidentifier() and by_text(self._names):
-                self._names.add(value)  # it may name an attribute
+            if isinstance(value, str) and value.isidentifier() and by_text(self._code.names):
+                self._code.names.add(value)  # it may name an attribute
             if (
                 isinstance(value, Tensor)
                 and path not in self._arguments
@@ -207,7 +208,7 @@ class Surroundings:
             if isinstance(value, Tensor) or type(value) in _UNWATCHED or id(value) in self._met:
                 continue
             self._met[id(value)] = value
-            self._names |= names_meant(value)
+            self._code.names |= names_meant(value)
             todo += self._parts(path, value)
 
     def _parts(self, path: str, value: Any) -> Iterator[tuple[str, Any]]:
@@ -215,6 +216,10 @@ class Surroundings:
         kind = type(value)
         if kind is FunctionType:
             yield from self._function(path, value)
+        elif kind is Root:
+            yield from self._root(path, value)
+        elif kind is Held:
+            yield from self._held(path, value)
         elif kind is MethodType:
             yield from ((path, value.__func__), (path or "self", value.__self__))
         elif kind is functools.partial:
@@ -229,7 +234,7 @@ class Surroundings:
             yield path, value()
         elif kind is ContextVar:
             yield from self._watch(lambda: [value.get(MISSING)], [f"{path}.get()"])
-        elif kind is ModuleType:
+        elif isinstance(value, ModuleType):
             yield from self._python_module(path, value)
         elif isinstance(value, type):
             self._kinds.setdefault(value, _Kind(value))
@@ -250,11 +255,12 @@ class Surroundings:
             elif isinstance(value, _SETS):
                 yield from self._set(path, value)
             else:
-                yield from self._of_library(path, value)
+                yield from self._watching(parts_of(path, value, self._code.names))
             yield from self._object(path, value)
 
-    def _of_library(self, path: str, value: Any) -> Iterator[tuple[str, Any]]:
-        for part in parts_of(path, value, self._names):
+    def _watching(self, parts: Iterator[Watch | tuple[str, Any]]) -> Iterator[tuple[str, Any]]:
+        """Watch what is to be watched of some parts; gives the others."""
+        for part in parts:
             if isinstance(part, tuple):
                 yield part
             else:
@@ -262,7 +268,9 @@ class Surroundings:
 
     def _attributes(self, path: str, held: dict[str, Any]) -> Iterator[tuple[str, Any]]:
         """Watch the attributes that the code loads of what is more than its attributes."""
-        return self._entries(path, held, sorted((self._names & held.keys()) | self._texts))
+        return self._entries(
+            path, held, sorted((self._code.names & held.keys()) | self._code.texts)
+        )
 
     def _watch(
         self, read: Callable[[], Sequence[Any]], names: list[str]
@@ -291,13 +299,12 @@ class Surroundings:
                 self._watches.append(Watch(lambda: [fn()], [f"{fn.__name__}()"]))
             return
         code = fn.__code__
-        loaded = loaded_by(code)
-        self._names |= loaded
-        self._read |= read_by(code)
-        self._stored |= stored_by(code)
-        self._joins = self._joins or joins_names(code)
-        if by_text(loaded):
-            self._texts |= texts_of(code)
+        if defined_in_package(fn):  # of which that is looked into that runs
+            yield from ((path, cell_content(cell)) for cell in fn.__closure__ or ())
+            yield path, vars(fn).get("__wrapped__")
+            return
+        loaded = self._code.learn(code, of_user=True)
+        self._code.reach(fn)
         names = [n for n in code.co_freevars if n in loaded]
         cells = [
             c for n, c in zip(code.co_freevars, fn.__closure__ or (), strict=True) if n in loaded
@@ -307,14 +314,33 @@ class Surroundings:
             return [fn.__code__, *map(cell_content, cells)]
 
         yield from self._watch(read, [f"the code of {fn.__qualname__}()", *names])
-        unbound = globals_of(code)
-        if by_text(loaded):
-            unbound |= loaded & fn.__globals__.keys()
-        yield from self._globals(fn.__globals__, sorted(unbound))
-        for name in sorted({*imported_by(code), *modules_meant(code, loaded)}):
-            yield name, sys.modules.get(name)
+        yield from self._outer(code, fn.__globals__, loaded)
         yield from self._defaults(fn)
         yield from self._attributes(f"{fn.__name__}.", vars(fn))
+
+    def _outer(
+        self, code: CodeType, around: dict[str, Any], loaded: set[str]
+    ) -> Iterator[tuple[str, Any]]:
+        """Watch what code reads of its module; gives the modules that it imports, too."""
+        yield from self._globals(around, outer_names(code, around, loaded))
+        for name in sorted({*imported_by(code), *modules_meant(code, loaded)}):
+            yield name, sys.modules.get(name)
+
+    def _root(self, path: str, root: Root) -> Iterator[tuple[str, Any]]:
+        """Watch what code reads that ran, without what leads to it."""
+        package = in_package(root.code.co_filename)
+        loaded = self._code.learn(root.code, of_user=not package)
+        if package:
+            yield from self._watching(read_by_root(root, loaded))
+        else:
+            yield from self._outer(root.code, root.around, loaded)
+
+    def _held(self, path: str, held: Held) -> Iterator[tuple[str, Any]]:
+        if id(held.value) not in self._met:
+            self._met[id(held.value)] = held.value
+            yield from self._watching(parts_of_held(path, held, self._code.names))
+            if not is_foreign(type(held.value).__module__):
+                yield path, self._kind(type(held.value))
 
     def _globals(self, around: dict[str, Any], names: list[str]) -> Iterator[tuple[str, Any]]:
         """Watch variables outside of all functions, also those that only Python has so far."""
@@ -327,28 +353,24 @@ class Surroundings:
 
     def _defaults(self, fn: FunctionType) -> Iterator[tuple[str, Any]]:
         """Watch the defaults of arguments, and what is in them."""
-        code = fn.__code__
-        count, keywords = code.co_argcount, fn.__kwdefaults__ or {}
-        names = [*code.co_varnames[count - len(fn.__defaults__ or ()) : count], *keywords]
-        self._read |= read_by(code, {*names})
-
-        def read() -> list[Any]:
-            return [*(fn.__defaults__ or ()), *(fn.__kwdefaults__ or {}).values()]
-
+        names, read = defaults_of(fn)
+        self._code.read |= read_by(fn.__code__, {*names})
         return self._watch(read, names)
 
     def _python_module(self, path: str, module: ModuleType) -> Iterator[tuple[str, Any]]:
         """Watch what the code loads of a user's module of Python, and of others what may change."""
         held = vars(module)
-        names = sorted(self._names & held.keys())
+        names = sorted(
+            (self._code.asked if defined_in_package(module) else self._code.names) & held.keys()
+        )
         if not is_foreign(module.__name__):
             yield from self._entries(f"{path}.", held, names)
             return
         self._libraries.setdefault(path, module)
         if is_own(module.__name__):
-            for name in self._names & SETTINGS_ASKED:
+            for name in self._code.names & SETTINGS_ASKED:
                 yield f"{path}.{name}", getattr(module, name, None)
-        elif module.__name__ == "os" and self._names & _ENVIRONMENT:
+        elif module.__name__ == "os" and self._code.names & _ENVIRONMENT:
             yield "os.environ", module.environ
         else:
             yield from ((f"{path}.{n}", held[n]) for n in names if type(held[n]) is list)
@@ -370,9 +392,9 @@ class Surroundings:
                 for n, value in [*held.items()]
                 if n in making or (is_operator(n) and type(value) is FunctionType)
             }
-            names |= {*self._names, *_CALLED_BY_TORCH} & held.keys()
-            if self._joins:
-                names |= {n for n in held if not n.startswith("__")} - self._stored
+            names |= {*self._code.names, *_CALLED_BY_TORCH} & held.keys()
+            if self._code.joins:
+                names |= {n for n in held if not n.startswith("__")} - self._code.stored
             yield from self._entries(f"{path}.", held, sorted(names))
         if not is_foreign(type(cls).__module__):
             yield path, self._kind(type(cls))
@@ -392,7 +414,7 @@ class Surroundings:
 
     def _watch_length(self, path: str, held: Any) -> None:
         """Watch what may be no more than a log, unless the code does something else with it."""
-        read = path.rpartition(".")[2] in self._read
+        read = path.rpartition(".")[2] in self._code.read
         (self._watches if read else self._lengths).append(sized(held, f"len({path})"))
 
     def _set(self, path: str, held: Any) -> Iterator[tuple[str, Any]]:
@@ -404,14 +426,14 @@ class Surroundings:
     def _dict(self, path: str, held: dict[Any, Any]) -> Iterator[tuple[str, Any]]:
         keys = [*held][:_ELEMENTS]
         names = [f"{path}[{k!r}]" if isinstance(k, PLAIN) else f"an entry of {path}" for k in keys]
-        looked_through = _LOOKED_THROUGH & self._names
+        looked_through = _LOOKED_THROUGH & self._code.names
         (self._watches if looked_through else self._sizes).append(sized(held, f"len({path})"))
         self._watches.append(of_order(held, path, len(keys)))
         return self._watch(lambda: [dict.get(held, key, MISSING) for key in keys], names)
 
     def _object(self, path: str, value: Any) -> Iterator[tuple[str, Any]]:
         held, kind = getattr(value, "__dict__", None), type(value)
-        slots = slots_of(kind) & self._names
+        slots = slots_of(kind) & self._code.names
         if slots:
             yield from self._watch(
                 lambda: [getattr(value, n, MISSING) for n in sorted(slots)],
@@ -441,12 +463,12 @@ class Surroundings:
             for n, v in vars(c).items()
             if isinstance(v, PLAIN) or (type(v) in _METHODS and not is_foreign(c.__module__))
         }
-        loaded = self._names
+        loaded = self._code.names
         if kind.__module__ in _IN_PYTHON:  # its code is not looked into
-            loaded = {*held}
-        elif self._joins:
-            loaded = loaded | (held.keys() - self._stored)
-        names = [n for n in sorted(loaded) if n in held or n in default or n in self._texts]
+            loaded = held.keys() - _OWN_IN_EACH_CALL
+        elif self._code.joins:
+            loaded = loaded | (held.keys() - self._code.stored)
+        names = [n for n in sorted(loaded) if n in held or n in default or n in self._code.texts]
         self._watches.append(Watch(lambda: [type(value)], [f"the class of {path}"]))
         yield from self._entries(f"{path}.", held, names)
         yield path, self._kind(kind)
@@ -458,41 +480,19 @@ class Surroundings:
         self._sizes.append(size)
         self._lengths.append(size)
         yield from self._entries(f"{path}.", held, ["state"])
-        yield from self._hooks(path, [held[name] for name in _STEP_HOOKS if name in held])
+        yield from self._hooks(path, hooks_held(held, STEP_HOOKS))
         yield from self._hooks("all optimizers", hooks_of_all(type(optimizer)))
 
     def _hooks(self, path: str, tables: list[dict[int, Any]]) -> Iterator[tuple[str, Any]]:
-        def read() -> list[Any]:
-            return [hook for table in tables for hook in table.values()]
-
         if tables and id(tables[0]) not in self._met:
             self._met[id(tables[0])] = tables[0]
-            number = f"the number of hooks of {path}"
-            self._watches.append(Watch(lambda: [*map(len, tables)], [number] * len(tables)))
-            yield from self._watch(read, [f"a hook of {path}"] * len(read()))
+            yield from self._watching(parts_of_hooks(path, tables))
 
     def _module(self, path: str, module: Any) -> Iterator[tuple[str, Any]]:
-        held, kind = module.__dict__, type(module)
+        kind = type(module)
         self._kind(kind)
-        plain = [n for n in sorted(read_by_own(kind)) if is_constant(held.get(n, held))]
-        names = ["training", "forward", *plain]
-        yield from self._watch(
-            lambda: [type(module), *[held.get(n, MISSING) for n in names]],
-            [f"the class of {path}", *[f"{path}.{n}" for n in names]],
-        )
-        watch = parts_in_order([held[name] for name in _PARTS], path)
-        self._watches.append(watch)
-        named = zip(watch.names, watch.was, strict=True)
-        yield from (part for part in named if type(part[1]) not in _UNWATCHED)
-        yield from self._hooks(path, [held[name] for name in _HOOKS if name in held])
+        for part in self._watching(parts_of_module(path, module)):
+            if type(part[1]) not in _UNWATCHED:
+                yield part
+        yield from self._hooks(path, hooks_held(module.__dict__))
         yield from self._hooks("all modules", hooks_of_all(kind))
-
-
-def _described(t: Tensor) -> list[Any]:
-    return [
-        tuple(t._shape),
-        t._dtype,
-        str(t._device),
-        tuple(t._geometry()[0]),
-        bool(t._keys & AUTOGRAD),
-    ]

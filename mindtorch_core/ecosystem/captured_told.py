@@ -8,10 +8,12 @@ from functools import partial
 from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any, Final
 
+from ..dispatch.keys import AUTOGRAD
+from ..tensors.tensor import Tensor
 from .captured_names import is_constant, is_foreign
 from .captured_watches import MISSING, Watch
 
-__all__ = ["DESCRIBING", "names_told", "settings_told"]
+__all__ = ["DESCRIBING", "description", "names_told", "settings_told"]
 
 # What code loads that asks what a tensor is like.
 DESCRIBING: Final = frozenset({
@@ -99,3 +101,14 @@ def names_told(things: Iterable[Any], names: Set[str]) -> Iterator[Watch]:
 
 def _called(thing: Any, asked: Iterable[str]) -> list[Any]:
     return [getattr(thing, name) for name in asked]
+
+
+def description(path: str, t: Tensor) -> Watch:
+    """Watch what a tensor is like, in words of the code that asks for it."""
+    names = "shape", "dtype", "device", "layout", "requires_grad"
+    return Watch(partial(_described, t), [f"the {n} of {path}" for n in names])
+
+
+def _described(t: Tensor) -> list[Any]:
+    shape, device, strides = tuple(t._shape), str(t._device), tuple(t._geometry()[0])
+    return [shape, t._dtype, device, strides, bool(t._keys & AUTOGRAD)]

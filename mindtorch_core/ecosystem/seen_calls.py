@@ -15,18 +15,21 @@ class SeesCalls:
     """A block in which `_see` is told of all calls in this thread.
 
     A profiler that is at work sees them in its stead.
+
+    Attributes:
+        sees: whether it was told of them in the last such block.
     """
 
-    _on = False
+    sees = False
 
     def __enter__(self) -> Self:
-        self._on = sys.getprofile() is None
-        if self._on:
+        self.sees = sys.getprofile() is None
+        if self.sees:
             sys.setprofile(self._see)
         return self
 
     def _leave(self) -> None:
-        if self._on:
+        if self.sees:
             sys.setprofile(None)
 
     __exit__ = leaving(_leave)

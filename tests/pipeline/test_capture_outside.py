@@ -189,14 +189,24 @@ def test_a_generator_that_is_made_anew_draws_the_same():
     assert step(torch.ones(2)).tolist() == step(torch.ones(2)).tolist()
 
 
-def test_a_profiler_that_is_at_work_stays():
+def test_a_profiler_that_is_at_work_stays_and_nothing_is_recorded_unseen():
     def profile(frame, event, arg):
         pass
+
+    ran = []
+
+    @capture
+    def step(x):
+        ran.append(1)
+        return x + 1
 
     before = sys.getprofile()
     sys.setprofile(profile)
     try:
-        assert capture(lambda x: x + 1)(torch.ones(2)).tolist() == [2, 2]
+        assert [step(torch.ones(2)).tolist() for _ in range(2)] == [[2, 2]] * 2
         assert sys.getprofile() is profile
     finally:
         sys.setprofile(before)
+    assert len(ran) == 2
+    assert [step(torch.ones(2)).tolist() for _ in range(2)] == [[2, 2]] * 2
+    assert len(ran) == 3
