@@ -16,8 +16,10 @@ from ..tensors.tensor import Tensor
 from ..utils._pytree import TreeSpec, tree_flatten, tree_leaves
 from ..values.errors import CaptureError
 from ..values.forks import fork_safe
+from .captured_asked import UNSEEN
 from .captured_guards import kind_of
 from .captured_names import is_fixed
+from .captured_outside import Outside
 from .captured_packages import Root
 from .captured_recorder import Recorder
 from .captured_settings import Settings
@@ -159,7 +161,11 @@ class _Captured:
         around = Surroundings(self._fn, leaves, self._roots)
         result = pipe.run(self._fn, args, kwargs)
         around.share({t.data_ptr() for t in pipe.shared})
-        why = pipe.refusal() or _unfit(leaves, result, around, settings)
+        why = (
+            pipe.refusal()
+            or _identifies(pipe.outside, leaves, around)
+            or _unfit(leaves, result, around, settings)
+        )
         if why is None and not pipe.outside.sees:
             return result  # a profiler is at work, so that nobody has seen what code ran
         if why is None and (found := around.roots(pipe.outside.others())) is not None:
@@ -204,6 +210,25 @@ class _Captured:
             f"the attribute `result` of this error",
             result,
         )
+
+
+def _identifies(outside: Outside, leaves: list[Any], around: Surroundings) -> str | None:
+    """Why later calls would see other objects where a call asks which ones they are; None where not."""
+    if (at := outside.handed_on()) is not None:
+        return f"it passes on id(), which gives something else for other objects, at {at}: call it"
+    objects = [each for each in leaves if not isinstance(each, Tensor)]
+    for value, at in outside.identified:
+        if isinstance(value, Tensor):
+            there = around.name_of(value) is not None
+        else:
+            there = around.holds(value) or any(value is each for each in objects)
+            there = there or (value is not UNSEEN and is_fixed(value))
+        if not there:
+            return (
+                f"it asks for the identity of an object that it does not hold, of which later calls may "
+                f"have another, by {at}"
+            )
+    return None
 
 
 def _unfit(leaves: list[Any], result: Any, around: Surroundings, settings: Settings) -> str | None:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import dis
 import itertools
-from collections.abc import Set
+from collections.abc import Iterator, Set
 from types import CodeType
 from typing import Final
 
 __all__ = [
     "by_text", "globals_of", "imported_by", "joins_names", "loaded_by", "modules_meant", "read_by",
-    "stored_by", "texts_of",
+    "stored_by", "texts_of", "walks_modules",
 ]  # fmt: skip
 
 _LOADS: Final = frozenset({
@@ -149,6 +149,20 @@ def modules_meant(code: CodeType, loaded: Set[str]) -> set[str]:
     if not loaded & _FINDING:
         return set()
     return {c for c in code.co_consts if isinstance(c, str) and c.replace(".", "").isidentifier()}
+
+
+def walks_modules(code: CodeType) -> bool:
+    """Whether a function asks for more of ``sys.modules`` than single ones."""
+    return any(
+        a.argval == "sys"
+        and b.argval == "modules"
+        and ("CALL" in c.opname or c.opname == "GET_ITER" or c.argval in _LOOKED_THROUGH)
+        for a, b, c in _in_threes([*dis.get_instructions(code)])
+    )
+
+
+def _in_threes(steps: list[dis.Instruction]) -> Iterator[tuple[dis.Instruction, ...]]:
+    return zip(steps, steps[1:], steps[2:], strict=False)
 
 
 def imported_by(code: CodeType) -> set[str]:

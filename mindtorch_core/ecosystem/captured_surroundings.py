@@ -19,13 +19,7 @@ from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, Modul
 from typing import Any, Final, NamedTuple
 
 from ..tensors.tensor import Tensor
-from .captured_code import (
-    by_text,
-    imported_by,
-    loaded_by,
-    modules_meant,
-    read_by,
-)
+from .captured_code import by_text, imported_by, loaded_by, modules_meant, read_by, walks_modules
 from .captured_library import (
     SETTINGS_ASKED,
     Buffer,
@@ -34,17 +28,9 @@ from .captured_library import (
     parts_of,
     replaced,
     steps_of,
-)
+)  # fmt: skip
 from .captured_modules import STEP_HOOKS, hooks_held, parts_of_hooks, parts_of_module
-from .captured_names import (
-    MAKING,
-    PLAIN,
-    hooks_of_all,
-    is_foreign,
-    is_operator,
-    is_own,
-    slots_of,
-)
+from .captured_names import MAKING, PLAIN, hooks_of_all, is_foreign, is_operator, is_own, slots_of
 from .captured_packages import (
     Held,
     Root,
@@ -54,17 +40,17 @@ from .captured_packages import (
     read_by_root,
     roots_of,
     within,
-)
+)  # fmt: skip
 from .captured_reading import Reading, defaults_of, outer_names
-from .captured_told import DESCRIBING, description, names_told, settings_told
-from .captured_watches import (
-    MISSING,
-    Watch,
-    cell_content,
-    differences,
-    of_order,
-    sized,
-)
+from .captured_told import (
+    DESCRIBING,
+    description,
+    modules_told,
+    names_told,
+    registered,
+    settings_told,
+)  # fmt: skip
+from .captured_watches import MISSING, Watch, cell_content, differences, of_order, sized
 
 __all__ = ["Surroundings"]
 
@@ -161,7 +147,10 @@ class Surroundings:
 
     def complete(self) -> None:
         """Watch what libraries have under the names that the code loads, now that it has run."""
-        self._watches += replaced(self._libraries, self._code.names)
+        found = [*replaced(self._libraries, self._code.names)]
+        self._watches += found
+        for watch in found:
+            self._watches += filter(None, map(registered, watch.names, watch.was))
         self._watches += settings_told(self._libraries, self._code.names, self._watches)
         self._watches += names_told([*self._kinds, *self._met.values()], self._code.names)
         met: set[int] = set()
@@ -196,8 +185,8 @@ class Surroundings:
     def _walk(self, todo: list[tuple[str, Any]]) -> None:
         while todo and len(self._met) < _MOST:
             path, value = todo.pop()
-            if isinstance(value, str) and value.isidentifier() and by_text(self._code.names):
-                self._code.names.add(value)  # it may name an attribute
+            if isinstance(value, str) and value.isidentifier():
+                self._text(value)
             if (
                 isinstance(value, Tensor)
                 and path not in self._arguments
@@ -210,6 +199,13 @@ class Surroundings:
             self._met[id(value)] = value
             self._code.names |= names_meant(value)
             todo += self._parts(path, value)
+
+    def _text(self, value: str) -> None:
+        """What is held of texts may name attributes, or modules."""
+        if by_text(self._code.names):
+            self._code.names.add(value)
+        if {"modules", "sys"} <= self._code.asked:
+            self._watches.append(modules_told([value]))
 
     def _parts(self, path: str, value: Any) -> Iterator[tuple[str, Any]]:
         """What a thing holds that a function can reach, each with how it is called; watches it."""
@@ -238,6 +234,8 @@ class Surroundings:
             yield from self._python_module(path, value)
         elif isinstance(value, type):
             self._kinds.setdefault(value, _Kind(value))
+            if (watch := registered(path, value)) is not None:
+                self._watches.append(watch)
             yield from self._class(path, value, MAKING)
         elif kind is _Kind:
             yield from self._class(path, value.cls, frozenset())
@@ -323,8 +321,11 @@ class Surroundings:
     ) -> Iterator[tuple[str, Any]]:
         """Watch what code reads of its module; gives the modules that it imports, too."""
         yield from self._globals(around, outer_names(code, around, loaded))
-        for name in sorted({*imported_by(code), *modules_meant(code, loaded)}):
-            yield name, sys.modules.get(name)
+        modules = sorted({*imported_by(code), *modules_meant(code, loaded)})
+        self._watches.append(modules_told(modules))
+        if walks_modules(code):
+            self._watches.append(sized(sys.modules, "len(sys.modules)"))
+        yield from ((name, sys.modules.get(name)) for name in modules)
 
     def _root(self, path: str, root: Root) -> Iterator[tuple[str, Any]]:
         """Watch what code reads that ran, without what leads to it."""

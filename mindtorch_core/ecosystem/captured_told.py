@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import abc
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from functools import partial
 from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any, Final
@@ -13,7 +14,7 @@ from ..tensors.tensor import Tensor
 from .captured_names import is_constant, is_foreign
 from .captured_watches import MISSING, Watch
 
-__all__ = ["DESCRIBING", "description", "names_told", "settings_told"]
+__all__ = ["DESCRIBING", "description", "modules_told", "names_told", "registered", "settings_told"]
 
 # What code loads that asks what a tensor is like.
 DESCRIBING: Final = frozenset({
@@ -24,11 +25,20 @@ DESCRIBING: Final = frozenset({
 
 # Functions of libraries that tell what is set, by their module.
 _TOLD: Final = {
-    "gc": frozenset({"isenabled"}),
+    "gc": frozenset({"get_debug", "get_threshold", "isenabled"}),
     "numpy": frozenset({"geterr"}),
     "os": frozenset({"getcwd", "getcwdb", "getpid"}),
-    "sys": frozenset({"getrecursionlimit", "getswitchinterval"}),
-    "threading": frozenset({"active_count", "current_thread", "get_ident", "get_native_id"}),
+    "sys": frozenset({"getrecursionlimit", "getswitchinterval", "gettrace"}),
+    "threading": frozenset(
+        {
+            "active_count",
+            "current_thread",
+            "enumerate",
+            "get_ident",
+            "get_native_id",
+            "main_thread",
+        }
+    ),
 }
 # Where functions say that they are defined, and the module that shows them.
 _SHOWN_BY: Final = {"_thread": "threading", "nt": "os", "posix": "os"}
@@ -101,6 +111,34 @@ def names_told(things: Iterable[Any], names: Set[str]) -> Iterator[Watch]:
 
 def _called(thing: Any, asked: Iterable[str]) -> list[Any]:
     return [getattr(thing, name) for name in asked]
+
+
+def modules_told(names: Sequence[str]) -> Watch:
+    """Watch which modules are imported."""
+    return Watch(
+        lambda: [sys.modules.get(name, MISSING) for name in names],
+        [f"sys.modules[{name!r}]" for name in names],
+    )
+
+
+def registered(path: str, cls: type) -> Watch | None:
+    """Watch the classes that are registered as an abstract one's; None where that is none."""
+    if not isinstance(cls, abc.ABCMeta):
+        return None
+    return Watch(partial(_registered, cls), [f"the number of classes registered with {path}"])
+
+
+def _registered(cls: type) -> list[Any]:
+    dump: Any = vars(abc)["_get_dump"]
+    classes = {cls, *_derived(cls)}
+    return [sum(len(dump(each)[0]) for each in classes if isinstance(each, abc.ABCMeta))]
+
+
+def _derived(cls: type) -> Iterator[type]:
+    subclasses: list[type] = type.__subclasses__(cls)
+    for each in subclasses:
+        yield each
+        yield from _derived(each)
 
 
 def description(path: str, t: Tensor) -> Watch:
