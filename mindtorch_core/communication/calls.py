@@ -55,11 +55,12 @@ class Call:
         seconds: how long it may take.
         deadline: when that is over, as `time.monotonic` counts.
         waits: whether the caller waits for it at once.
+        behind: why this rank's device has not come to it, in an engine's words; else empty.
     """
 
     __slots__ = (
-        "_print", "_where", "deadline", "dtype", "group", "number", "op", "partners", "rank", "ranks",
-        "reduction", "root", "seconds", "shape", "tag", "waits",
+        "_print", "_where", "behind", "deadline", "dtype", "group", "number", "op", "partners", "rank",
+        "ranks", "reduction", "root", "seconds", "shape", "tag", "waits",
     )  # fmt: skip
 
     def __init__(
@@ -95,6 +96,7 @@ class Call:
         self._print: bytes | None = None
         self.seconds = seconds
         self.waits = waits
+        self.behind = ""
         self.deadline = time.monotonic() + seconds
 
     @property
@@ -215,9 +217,10 @@ class Call:
     # ---- words -----------------------------------------------------------------------------------
 
     def described(self) -> str:
-        """What was called, in words."""
+        """What was called, in words, and why this rank's device has not come to it."""
         row = self.op, self.dtype, self.shape, self.reduction, self.root, self.number, self.where
-        return _described(*row, self.tag)
+        text = _described(*row, self.tag)
+        return f"{text}: {self.behind}" if self.behind else text
 
     def error(
         self, text: str, rank: int | None, by_rank: Mapping[int, str] | None = None

@@ -172,7 +172,8 @@ class Watch:
         if kind == "late" and event["group"] == call.group:
             missing = event["missing"]
             who = missing[0] if missing else None
-            said = {rank: text, **{each: "did not come" for each in missing if each != self._rank}}
+            known = {each: event["said"].get(str(each), "did not come") for each in missing}
+            said = {rank: text, **{each: known[each] for each in missing if each != self._rank}}
             reason = f"rank {rank} has given up waiting"
             if missing:
                 reason += f" for {ranks_named(missing)}"
@@ -191,16 +192,23 @@ class Watch:
         self._answer(call)
         began = time.monotonic()
         time.sleep(_LISTEN)
-        here, missing = self._who_waits(call)
+        here, missing, behind = self._who_waits(call)
         while len(missing) > 1 and time.monotonic() < began + _LISTEN_FOR_MORE:
             time.sleep(_PAUSE)  # theirs may be on its way, where the machine has other things to do
-            here, missing = self._who_waits(call)
-        self.tell("late", call.described(), missing=missing, group=call.group)
+            here, missing, behind = self._who_waits(call)
+        slow = {} if missing else {str(rank): here[rank] for rank in behind}
+        late = missing or behind
+        self.tell("late", call.described(), missing=late, said=slow, group=call.group)
         said = {**here, **{rank: self._elsewhere(rank, call) for rank in missing}}
         text = f"not done after {call.seconds:g} s"
         if missing:
             text += f": {ranks_named(missing)} did not come"
-        elif call.partners is not None and len(call.partners) == 1:
+        elif behind:
+            text += f": the device of {ranks_named(behind)} did not come to it"
+            missing = behind
+        elif call.partners is None:
+            text += ", though all ranks came"
+        elif len(call.partners) == 1:
             text += f": rank {call.partners[0]} waits in another call"
             missing = [*call.partners]
         one = missing and (call.partners is None or len(missing) == 1)
@@ -210,7 +218,8 @@ class Watch:
         """Tell, once, where this rank waits."""
         if (call.group, call.number, call.op) not in self._answered:
             self._answered.add((call.group, call.number, call.op))
-            self.tell("waits", call.described(), group=call.group, ranks=call.ranks)
+            more = {"behind": bool(call.behind), "group": call.group, "ranks": call.ranks}
+            self.tell("waits", call.described(), **more)
 
     def _elsewhere(self, rank: int, call: Call) -> str:
         """What a rank does that has not come, as far as it has said that since the call."""
@@ -221,15 +230,17 @@ class Watch:
                 return f"did not come: it waits in {event['text']} of the group {event['group']!r}"
         return "did not come"
 
-    def _who_waits(self, call: Call) -> tuple[dict[int, str], list[int]]:
-        """Who has said to wait in a call's group, by rank, and who of those that it needs has not."""
-        here = {
-            event["rank"]: event["text"]
-            for _, event in [*self._events]
-            if event["kind"] == "waits" and event["group"] == call.group
-        }
-        here[self._rank] = call.described()
-        return here, [rank for rank in call.partners or call.ranks if rank not in here]
+    def _who_waits(self, call: Call) -> tuple[dict[int, str], list[int], list[int]]:
+        """What ranks wait in within a call's group; who of those it needs does not; who is behind."""
+        here, behind = {}, {}
+        for _, event in [*self._events]:
+            if event["kind"] == "waits" and event["group"] == call.group:
+                here[event["rank"]] = event["text"]
+                behind[event["rank"]] = event["behind"]
+        here[self._rank], behind[self._rank] = call.described(), bool(call.behind)
+        needed = call.partners or call.ranks
+        missing = [rank for rank in needed if rank not in here]
+        return here, missing, [rank for rank in sorted({*needed, self._rank}) if behind.get(rank)]
 
     def close(self) -> None:
         """Leave: tell that this rank ends as it should."""

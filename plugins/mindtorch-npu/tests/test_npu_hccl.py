@@ -90,6 +90,7 @@ def test_mpi_for_the_cpu_beside_it(ranks):
         ("inside", 137, "rank 1 is gone: its process has died|HCCL failed: .* rank 1 has died"),
         ("raise", 1, "rank 1 is gone: raised KeyError: 'mine' at .*failures.py:"),
         ("late", 0, "not done after 3 s: rank 1 did not come|has given up waiting for rank 1"),
+        ("behind", 0, "the device of rank 1 did not come to it .*: its NPU still does what was"),
         ("fault", 0, "HCCL failed: .* did not run on rank 1"),
         ("refused", 0, "rank 1 has failed: HCCL failed: HcclAllReduce failed with code 4 "),
     ],
@@ -100,10 +101,11 @@ def test_a_rank_that_does_not_come(ranks, mode, status, text):
     for rank in (0, 2):
         (line,) = re.findall(rf"\[{rank}\] after (.*)", done.stdout)
         assert re.search(text, line), line
-        assert f"s: 1 all_reduce {1 if mode == 'late' else 2} " in line
+        assert f"s: 1 all_reduce {1 if mode in ('late', 'behind') else 2} " in line
         assert "failures.py:" in line
         (line,) = re.findall(rf"\[{rank}\] then (.*)", done.stdout)
         assert re.match(r"1 .*the group failed before: .* rank 1 ", line), line
+        assert f"[{rank}] goes on: [2.0]" in done.stdout  # nobody waits for what has failed
     if mode == "fault":
         (line,) = re.findall(r"\[1\] after (.*)", done.stdout)
         assert "507015" in line

@@ -161,7 +161,7 @@ int32_t Communicator::await(const std::string &what, const std::function<bool()>
     if (reached()) return 0;
     std::string text;
     if (ended(text) != 0) return sim::fail(code::RT_AICPU_EXCEPTION, what + ": " + text);
-    if (stopping()) return fail(HCCL_E_INTERNAL, what + ": its stream was aborted or closed");
+    if (stopping()) return fail_here(what + ": its stream was aborted or closed");
     if (Time::now() - looked > LOOK) {
       looked = Time::now();
       text = gone(has_come);
@@ -184,7 +184,7 @@ int32_t Communicator::take_turn(uint64_t call, const std::string &what) {
   for (;;) {
     std::string text;
     if (ended(text) != 0) return sim::fail(code::RT_AICPU_EXCEPTION, what + ": " + text);
-    if (stopping()) return fail(HCCL_E_INTERNAL, what + ": its stream was aborted or closed");
+    if (stopping()) return fail_here(what + ": its stream was aborted or closed");
     std::unique_lock<std::mutex> hold(lock_);
     if (finished_ + 1 == call) return 0;
     changed_.wait_for(hold, SLICE);

@@ -135,6 +135,7 @@ class NPUDevice:
         self.staging = Staging(self)
         self._lock = threading.RLock()
         self._streams: dict[int, int] = {}  # handles by number
+        self._given_up: list[object] = []
         self._made = 0
         self._workspaces: dict[int, Workspace] = {}
         self._held: dict[int, Return] = {}  # all workspaces by address
@@ -188,6 +189,18 @@ class NPUDevice:
         """Wait for a stream."""
         send_collected()
         check(acl.aclrtSynchronizeStream(self.stream(number)), "aclrtSynchronizeStream")
+
+    def give_up(self, number: int, used: object) -> None:
+        """Have nobody wait for a stream any more: what it does is ended, where CANN can.
+
+        Args:
+            number: of a stream that nothing else follows.
+            used: what its work may still read and write; kept for good.
+        """
+        self._given_up.append(used)
+        handle = self._streams.pop(number, 0)
+        if handle:
+            quietly(lambda: acl.aclrtStreamAbort(handle))  # a toolkit may be without it
 
     def synchronize(self) -> None:
         """Wait for all streams, then free what was deferred before.
@@ -327,7 +340,7 @@ class NPUDevice:
         """
         CONTEXTS.activate(self.index)
         ended = all(self._has_ended(handle) for handle in self._streams.values())
-        if not ended or CONTEXTS.used_elsewhere():
+        if not ended or self._given_up or CONTEXTS.used_elsewhere():
             return False
         self._deferred.extend(self._held)
         self._held.clear()

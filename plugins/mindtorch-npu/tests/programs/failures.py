@@ -20,7 +20,8 @@ torch.npu.synchronize()  # what is queued still needs the others
 store = dist.distributed_c10d._get_default_store()
 store.set(f"begun/{rank}", "")
 store.wait([f"begun/{r}" for r in range(size)])
-group = dist.new_group(timeout=timedelta(seconds=3)) if mode == "late" else None
+limits = {"late": 3, "behind": 5}
+group = dist.new_group(timeout=timedelta(seconds=limits[mode])) if mode in limits else None
 began = time.monotonic()
 if mode == "store":  # which rank 0 serves
     if rank == 0:
@@ -46,10 +47,18 @@ if rank == 1:
         control.inject("HcclAllReduce:1=4")
     elif mode == "slow":
         control.latency("kernel:HcclAllReduce=700000")
+    elif (
+        mode == "behind"
+    ):  # the rank comes in time, and what is queued before takes longer than it may
+        control.latency("kernel:aclnnAdds=25000000")
+        t.add(1)
+        store.set("queued", "")
+if mode == "behind":
+    store.wait(["queued"])
 try:
     dist.all_reduce(t, group=group)
 except dist.DistributedError as error:
-    if mode in ("late", "refused"):  # else rank 0, which serves the store, may have ended
+    if mode in ("late", "refused", "behind"):  # else rank 0, which serves the store, may have ended
         store.set(f"heard/{rank}", "")
     took = time.monotonic() - began
     said = f"{error.rank} {error.op} {error.number} {' '.join(str(error).split())}"
@@ -61,6 +70,15 @@ if mode != "slow":
         dist.barrier(group=group)
     except dist.DistributedError as error:
         print(f"then {error.rank} {' '.join(str(error).split())}", flush=True)
+    if mode != "behind" or rank != 1:  # whose NPU is busy indeed
+        torch.npu.synchronize()
+        print(f"goes on: {(torch.ones(1, device='npu') + 1).tolist()}", flush=True)
 # Of one that has ended the others would hear that. Rank 0 serves the store, which the others still use.
 if mode == "refused" or (mode == "late" and rank == 0):
     store.wait([f"heard/{r}" for r in range(size)])
+if mode == "behind":
+    if rank != 1:
+        store.set(f"done/{rank}", "")
+    if rank < 2:
+        store.wait(["done/0", "done/2"])
+    os._exit(0)  # the end would wait for the NPU

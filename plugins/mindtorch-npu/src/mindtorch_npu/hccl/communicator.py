@@ -62,7 +62,6 @@ class HCCLCommunicator(Communicator):
         self._messages = Messages(rank, PrefixStore("messages", store))
         self._parts: dict[str, int] = {}  # how often a group of that name was made
         self._broken: BaseException | None = None
-        self._kept: list[object] = []  # memory that HCCL may still write, after a failure
 
     # ---- what every call goes through --------------------------------------------------------------
 
@@ -114,16 +113,12 @@ class HCCLCommunicator(Communicator):
         return self._queue(call, steps(), self._lane)
 
     def _launched(
-        self, call: Call, name: str, launch: Launch, before: Sequence[LentEvent], kept: object
+        self, call: Call, name: str, launch: Launch, before: Sequence[LentEvent], used: object
     ) -> Steps:
         if self._link is None:
             self._link = Link(self._index, self.rank, self.size, PrefixStore("link", self._store))
-        try:
-            yield from self._link.connected(call)
-            yield from self._link.run(call, name, launch, before)
-        except BaseException:
-            self._kept.append(kept)
-            raise
+        yield from self._link.connected(call)
+        yield from self._link.run(call, name, launch, before, used)
 
     def _before(self) -> list[LentEvent]:
         """What this thread has queued on its current stream until now."""
@@ -251,12 +246,12 @@ class HCCLCommunicator(Communicator):
         whole = None if tensor is None else self._here(tensor)
         at, to = 0 if whole is None else whole.data_ptr(), out.data_ptr()
         code, count = _moved(out)
-        kept = [out] if whole is None else [out, whole]
+        used = [out] if whole is None else [out, whole]
         task = self._collective(
             call,
             "HcclScatter",
             lambda comm, stream: hccl.HcclScatter(at, to, count, code, root, comm, stream),
-            kept,
+            used,
             count,
         )
         return self._back(task, output, out)
@@ -296,8 +291,8 @@ class HCCLCommunicator(Communicator):
                 reports = yield from self._agreement.reports(call)
                 raise harmless(call.unlike_parts(rows, reports) or error)
             if any(any(row) for row in known):
-                kept = (t, out, send, recv)
-                yield from self._launched(call, "HcclAlltoAllV", launch, before, kept)
+                used = (t, out, send, recv)
+                yield from self._launched(call, "HcclAlltoAllV", launch, before, used)
 
         return self._back(self._queue(call, steps(), self._lane), output, out)
 

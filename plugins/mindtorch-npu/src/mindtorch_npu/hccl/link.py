@@ -24,6 +24,7 @@ Launch = Callable[[int, int], int]  # with handles of a communicator and a strea
 _FIRST_STREAM: Final = 1000  # numbers of streams that users do not get
 _SLICE: Final = 2  # milliseconds for which a stream is waited for before others have their turn
 _NOT_YET: Final = 507046  # RT_STREAM_SYNC_TIMEOUT
+_BEHIND: Final = "its NPU still does what was queued before"
 _LINKS: Final[list[Link]] = []
 _FREE: Final[dict[int, list[int]]] = {}  # numbers of streams that were used, by device
 _STREAMS: Final[dict[int, int]] = {}  # how many there are, by device
@@ -78,14 +79,20 @@ class Link:
 
     # ---- operations ------------------------------------------------------------------------------
 
-    def run(self, call: Call, name: str, launch: Launch, before: Sequence[LentEvent]) -> Steps:
+    def run(
+        self, call: Call, name: str, launch: Launch, before: Sequence[LentEvent], used: object
+    ) -> Steps:
         """Steps that queue an operation and wait for its end.
+
+        One that is not waited for any longer is ended, if CANN can, and its stream given up: nobody who
+        waits for the device may wait for it.
 
         Args:
             call: who calls what.
             name: of HCCL's function.
             launch: calls it.
             before: events of other streams that it follows.
+            used: whose memory it reads and writes.
 
         Raises:
             HCCLError: if it cannot be queued, or HCCL says that something is wrong.
@@ -96,15 +103,20 @@ class Link:
         for event in before:
             check(acl.aclrtStreamWaitEvent(stream, event.handle), "aclrtStreamWaitEvent")
         self._busy = True
-        library.check(launch(self._comm, stream), name)
-        while True:
-            CONTEXTS.activate(self.index)
-            code = acl.aclrtSynchronizeStreamWithTimeout(stream, _SLICE)
-            if code != _NOT_YET:
-                break
-            recent_message()
-            yield True
-            call.check()
+        try:
+            library.check(launch(self._comm, stream), name)
+            while True:
+                CONTEXTS.activate(self.index)
+                code = acl.aclrtSynchronizeStreamWithTimeout(stream, _SLICE)
+                if code != _NOT_YET:
+                    break
+                recent_message()
+                call.behind = "" if all(map(device.event_done, before)) else _BEHIND
+                yield True
+                call.check()
+        except BaseException:
+            device.give_up(self._stream, (before, used))
+            raise
         self._busy = False
         if code:
             error = ACLError(name, code, recent_message())

@@ -192,7 +192,7 @@ class Messages:
             call.check()
         yield from channel.link.connected(call)
         if tensor.numel():
-            yield from channel.link.run(call, name, launch, before)
+            yield from channel.link.run(call, name, launch, before, tensor)
         channel.moved += 1
 
     def close(self) -> None:

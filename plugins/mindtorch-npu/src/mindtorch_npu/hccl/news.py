@@ -66,7 +66,8 @@ def blamed(call: Call, error: Exception, store: Store) -> Steps:
         DistributedError: always.
     """
     text = f"HCCL failed: {error}"
-    if getattr(error, "code", 0) not in _ELSEWHERE:
+    call.check()
+    if getattr(error, "code", 0) not in _ELSEWHERE and not _said(store, "failed"):
         with contextlib.suppress(DistError, OSError):
             store.set(f"failed/{call.rank}", text)
             store.set("failed", str(call.rank))
