@@ -12,6 +12,7 @@ from urllib.parse import parse_qsl, urlparse
 from .engine import Engine
 from .errors import DistNetworkError
 from .fake import FakeStore
+from .patience import ended_after
 from .stores import DEFAULT_TIMEOUT, FileStore, Store
 from .tcp_store import TCPStore
 
@@ -28,6 +29,11 @@ class Found(NamedTuple):
 
 Handler = Callable[..., Iterator[Any]]
 _HANDLERS: Final[dict[str, Handler]] = {}
+_NOT_ALL: Final = (
+    "mindtorch: rank {rank} of {size} ends: after {seconds:g} s not all of them have come to "
+    "init_process_group, and {engine} waits for each without end.\n  fix: call it in all processes that "
+    "the launcher has started, or start them by `mindtorch run -n {size} SCRIPT`, which says who has not come"
+)
 
 
 def register_rendezvous_handler(scheme: str, handler: Handler) -> None:
@@ -203,7 +209,10 @@ def _by_engine(engine: Engine, rank: int, size: int, timeout: timedelta) -> Foun
     """The engine's own launcher has started all: rank 0 serves a store and says where."""
     store = TCPStore("localhost", 0, size, True, timeout, False) if rank == 0 else None
     here = "" if store is None else f"{_address(size)}:{store.port}"
-    host, _, port = engine.share(here).rpartition(":")
+    seconds = timeout.total_seconds()
+    text = _NOT_ALL.format(rank=rank, size=size, seconds=seconds, engine=engine.name)
+    with ended_after(seconds, text):
+        host, _, port = engine.share(here).rpartition(":")
     if store is None:
         store = TCPStore(host, int(port), size, False, timeout)
     return Found(store, rank, size)

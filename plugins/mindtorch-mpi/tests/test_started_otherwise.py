@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from mindtorch_core.communication import DistBackendError
+from mindtorch_core.communication import DistBackendError, mpiexec
 from mindtorch_core.communication.stores import HashStore
 
 
@@ -71,6 +71,19 @@ def test_a_launcher_that_does_not_serve(ranks, monkeypatch, launcher, text):
     ):
         pass
     assert text in str(error.value)
+
+
+def test_mpi_waits_no_longer_than_was_said(python):
+    own = [each for each in mpiexec() if each != "--continuous"]  # as users start it
+    command = [*own, "-n", "2", sys.executable, "absent.py"]
+    launch = f"import os; os.execvp({own[0]!r}, {command})"
+    done = python("-c", launch)
+    assert done.returncode != 0
+    assert "it began" not in done.stdout
+    text = (
+        "rank 0 of 2 ends: after 1 s not all of them have come to init_process_group, and mpi waits"
+    )
+    assert text in done.stderr
 
 
 def test_processes_of_two_machines(ranks, monkeypatch):
