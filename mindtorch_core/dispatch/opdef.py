@@ -108,6 +108,8 @@ class Traits(NamedTuple):
         undefined: whether the result's elements are whatever the memory holds.
         fills: whether every element that is written becomes the same, so that ``op_`` may write elements
             that share memory.
+        puts: whether ``op_`` may write elements that share memory though not all become the same: the
+            last one stays, or all are added.
         copies: whether the result is the second argument, so that ``op_`` from a tensor onto itself
             has nothing to do.
         moves: whether the result is the first argument on the device that the second one names.
@@ -125,6 +127,7 @@ class Traits(NamedTuple):
     data_dependent: bool = False
     undefined: bool = False
     fills: bool = False
+    puts: bool = False
     copies: bool = False
     moves: bool = False
     free_numbers: bool = False

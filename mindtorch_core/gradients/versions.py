@@ -164,5 +164,5 @@ def refuse_overlap(entry: OpEntry, t: Tensor) -> None:
         RuntimeError: if ``t`` is one, and it matters to the op.
     """
     d = traits(entry)
-    if d is None or not d.traits.fills:
+    if d is None or not (d.traits.fills or d.traits.puts):
         refuse_repeats(t)

@@ -115,6 +115,10 @@ def _triangle(name: str, part: str) -> None:
         made = fn.where(kept(rows, columns, diagonal, self._device), self, self.new_zeros(()))
         return made.contiguous()
 
+    def cleared(self: Tensor, diagonal: int = 0) -> Any:
+        rows, columns = rule(self, diagonal).shape[-2:]
+        return self.masked_fill_(~kept(rows, columns, diagonal, self._device), 0)
+
     op(
         f"{name}(Tensor self, int diagonal=0) -> Tensor",
         doc=f"Matrices with zeros but in the {part} triangle, up to and including a diagonal.",
@@ -122,6 +126,8 @@ def _triangle(name: str, part: str) -> None:
         grad={"self": lambda g, diagonal: getattr(g, name)(diagonal)},
         decomposition=composed,
         inplace=True,
+        inplace_decomposition=cleared,
+        fills=True,
         out=True,
     )
 

@@ -29,6 +29,7 @@ op(
     "resize_(Tensor(a!) self, int[] size, *, MemoryFormat? memory_format=None) -> Tensor(a!)",
     doc="Change the shape, keeping memory and elements as far as they fit; new elements are undefined.",
     decomposition=_resize,
+    fills=True,  # no element is written
     varargs="size",
     namespaces=("Tensor",),
 )
@@ -46,5 +47,6 @@ op(
     "resize_as_(Tensor(a!) self, Tensor the_template, *, MemoryFormat? memory_format=None) -> Tensor(a!)",
     doc="`resize_` to the shape of another tensor.",
     decomposition=_resize_as,
+    fills=True,  # no element is written
     crosses_devices=True,
 )

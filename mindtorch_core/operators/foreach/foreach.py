@@ -17,7 +17,15 @@ Each = Callable[..., Any]
 Spread = Callable[[Tensors, Any], Sequence[Any]]
 
 
-def _show(name: str, arguments: str, doc: str, run: Callable[..., Any], *, inplace: bool) -> None:
+def _show(
+    name: str,
+    arguments: str,
+    doc: str,
+    run: Callable[..., Any],
+    *,
+    inplace: bool,
+    fills: bool = False,
+) -> None:
     """Define one op on lists: a tuple of new tensors, or (``inplace``) nothing but the written list."""
 
     def made(*args: Any, **options: Any) -> tuple[Any, ...]:
@@ -31,6 +39,7 @@ def _show(name: str, arguments: str, doc: str, run: Callable[..., Any], *, inpla
         f"{base}{dot}{overload}({', '.join(part for part in (self, arguments) if part)}) -> {returned}",
         doc=doc,
         decomposition=run if inplace else made,
+        fills=fills,
         namespaces=("torch",),
     )
 
@@ -300,7 +309,7 @@ def _powsum(t: Any, order: Any = 2, dtype: Any = None) -> Any:
 
 
 _ORDER: Final = "Scalar ord=2, ScalarType? dtype=None"
-_show("_foreach_zero_", "", "Zeros in each tensor, in place.", _zero, inplace=True)
+_show("_foreach_zero_", "", "Zeros in each tensor, in place.", _zero, inplace=True, fills=True)
 _show(
     "_foreach_copy_",
     "Tensor[] src, bool non_blocking=False",

@@ -189,6 +189,7 @@ op(
     node_names=("IndexPutBackward0",),
     inplace=True,
     inplace_primitive=True,
+    puts=True,
     crosses_devices=True,
     namespaces=("torch", "Tensor"),
     written="x[...] = ...",
@@ -205,6 +206,7 @@ op(
     decomposition=lambda self, indices, values, accumulate=False: _put(
         self, indices, values, accumulate, "_"
     ),
+    puts=True,
     crosses_devices=True,
     namespaces=EVERYWHERE,
 )

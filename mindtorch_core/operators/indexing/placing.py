@@ -56,7 +56,8 @@ def _fill_slices(self: Any, dim: int, index: Any, value: Any) -> Any:
     if not hasattr(value, "_keys"):
         value = self.new_full((), value)
     whole = self if self._shape else self.unsqueeze(0)
-    whole._index_put_positions_(_along(whole, dim, index), value.to(self._dtype))
+    value = value.to(self._dtype, copy=True)  # it may be one of the elements
+    whole._index_put_positions_(_along(whole, dim, index), value)
     return self
 
 
@@ -75,6 +76,7 @@ for _overload, _type in (("int_Tensor", "Tensor"), ("int_Scalar", "Scalar")):
         decomposition=lambda self, dim, index, value: _fill_slices(self.clone(), dim, index, value),
         inplace=True,
         inplace_decomposition=_fill_slices,
+        fills=True,
         out=True,
     )
 
@@ -391,5 +393,6 @@ op(
     decomposition=lambda self, indices, values, accumulate=False, unsafe=False: self.index_put_(
         indices, values, accumulate
     ),
+    puts=True,
     namespaces=("torch",),
 )

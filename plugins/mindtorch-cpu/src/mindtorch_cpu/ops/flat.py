@@ -90,6 +90,8 @@ def combine_at(ufunc: Any, out: Any, flat: Any, values: Any, d: Any) -> None:
         values: as many, or what broadcasts.
         d: dtype of the tensor.
     """
+    if 0 in out.strides:
+        out, flat = _shown_once(out, flat)
     wide = WIDER.get(d)
     kind = np.dtype(np.float32) if wide is not None else out.dtype
     row = out.reshape(-1) if kind == out.dtype and out.flags.c_contiguous else None
@@ -102,6 +104,13 @@ def combine_at(ufunc: Any, out: Any, flat: Any, values: Any, d: Any) -> None:
         quietly(ufunc.at, target, flat.reshape(-1), given)
     if row is None:
         recast_into(target.reshape(out.shape), out)
+
+
+def _shown_once(out: Any, flat: Any) -> tuple[Any, Any]:
+    """An array that `expand` made, without its repetitions, and the positions there."""
+    once = out[tuple(slice(0, 1 if step == 0 else None) for step in out.strides)]
+    places = np.arange(once.size).reshape(once.shape)
+    return once, np.broadcast_to(places, out.shape).reshape(-1)[flat]
 
 
 def _dense(a: Any, kind: Any) -> Any:

@@ -103,7 +103,8 @@ def _add_at(self: Any, at: Any, indices: Any, values: Any) -> None:
     if (few(shape) and self.raw_dtype not in WIDER) or all(t is None for t in indices):
         quietly(np.add.at, self.raw_data, at, values)
         return
-    if numel(shape) >= LARGE and indices[0] is not None and all(t is None for t in indices[1:]):
+    rows = indices[0] is not None and all(t is None for t in indices[1:])
+    if rows and numel(shape) >= LARGE and 0 not in self.raw_data.strides:
         added = _rows_added(self.raw_data, indices[0].raw_data, np.broadcast_to(values, shape))
         if added is not None:
             quietly(np.add, self.raw_data, added, self.raw_data)
