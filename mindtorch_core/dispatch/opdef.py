@@ -108,8 +108,8 @@ class Traits(NamedTuple):
         undefined: whether the result's elements are whatever the memory holds.
         fills: whether every element that is written becomes the same, so that ``op_`` may write elements
             that share memory.
-        puts: whether ``op_`` may write elements that share memory though not all become the same: the
-            last one stays, or all are added.
+        puts: the same of ops that choose by position what they write, so that they are not computed
+            element by element; of different values the last one stays, or all are added.
         copies: whether the result is the second argument, so that ``op_`` from a tensor onto itself
             has nothing to do.
         moves: whether the result is the first argument on the device that the second one names.

@@ -121,11 +121,3 @@ def test_many_values_are_added_to_rows_that_are_one():
         return row.tolist()
 
     assert run(torch) == run(pt)
-
-
-def test_a_number_may_lie_where_slices_are_filled():
-    def run(lib):
-        x = lib.arange(4.0)
-        return x.index_fill_(0, lib.tensor([0, 2]), x[3]).tolist()
-
-    assert run(torch) == run(pt)

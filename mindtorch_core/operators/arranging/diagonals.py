@@ -127,7 +127,7 @@ def _triangle(name: str, part: str) -> None:
         decomposition=composed,
         inplace=True,
         inplace_decomposition=cleared,
-        fills=True,
+        puts=True,
         out=True,
     )
 

@@ -56,8 +56,7 @@ def _fill_slices(self: Any, dim: int, index: Any, value: Any) -> Any:
     if not hasattr(value, "_keys"):
         value = self.new_full((), value)
     whole = self if self._shape else self.unsqueeze(0)
-    value = value.to(self._dtype, copy=True)  # it may be one of the elements
-    whole._index_put_positions_(_along(whole, dim, index), value)
+    whole._index_put_positions_(_along(whole, dim, index), value.to(self._dtype))
     return self
 
 
@@ -76,7 +75,7 @@ for _overload, _type in (("int_Tensor", "Tensor"), ("int_Scalar", "Scalar")):
         decomposition=lambda self, dim, index, value: _fill_slices(self.clone(), dim, index, value),
         inplace=True,
         inplace_decomposition=_fill_slices,
-        fills=True,
+        puts=True,
         out=True,
     )
 
