@@ -12,6 +12,7 @@ from ..tensors.autograd_state import born
 from ..tensors.tensor import Tensor, from_values
 from ..values.devices import TABLE, chosen_device, concrete, device
 from ..values.dtypes import COMPLEX, DTYPES, FLOATING, INTEGER, as_dtype, dtype, int64, of_number
+from ..values.flags import check_bool
 from ..values.promotion import promote_types
 from ..values.shapes import Shape, contiguous_strides, numel
 from ..values.user_warnings import warn_user, warn_user_once
@@ -50,6 +51,7 @@ def tensor(
                 [3, 4]]), tensor(1.5000, dtype=torch.float64))
     """
     on = concrete(device)
+    check_bool(requires_grad, "tensor(): argument 'requires_grad'")
     if dtype is not None:
         dtype = as_dtype(dtype, "tensor")
     if isinstance(data, Tensor):
@@ -102,6 +104,7 @@ def new_tensor(
         tensor([1., 2.], dtype=torch.float64)
     """
     d, on = dtype or self._dtype, device or self._device
+    check_bool(requires_grad, "new_tensor(): argument 'requires_grad'")
     if isinstance(data, Tensor):
         made: Tensor = born(data.detach().to(on, d, copy=True), own=True)
         _copying("tensor.new_tensor")

@@ -14,6 +14,7 @@ from ..tensors.tensor import Tensor
 from ..tensors.unresolved import refuse_unresolved
 from ..values.devices import TABLE, DeviceRow, concrete, device
 from ..values.dtypes import FLOAT8, as_dtype, dtype, get_default_dtype
+from ..values.flags import check_bool
 from ..values.layouts import strided
 from ..values.own_frames import hide, refusing
 from .creation import from_numpy, is_array, known_outside, place_of, tensor
@@ -130,6 +131,8 @@ def asarray(
     """
     if dtype is not None:
         dtype = as_dtype(dtype, "asarray")
+    if requires_grad is not None:
+        check_bool(requires_grad, "asarray(): argument 'requires_grad'")
     made = _shared(obj, dtype)
     if made is None:
         if copy is False:

@@ -7,6 +7,7 @@ from typing import Any
 from ..dispatch.functions import fn
 from ..tensors.tensor import Tensor
 from ..values.dtypes import INTEGER, dtype, int64
+from ..values.flags import check_bool
 from ..values.shapes import Shape
 from .creation import as_tensor
 from .sparse_functions import sparse_of
@@ -77,6 +78,7 @@ def sparse_coo_tensor(
         size = indices if size is None else size
         indices = as_tensor([[] for _ in size], dtype=int64, device=device)
         values = as_tensor([], dtype=dtype, device=device)
+    check_bool(requires_grad, "sparse_coo_tensor(): argument 'requires_grad'")
     held = as_tensor(values, dtype=dtype, device=device)
     at = as_tensor(indices, device=held._device)
     if at._dtype.category != INTEGER and at.numel():

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Self
 from ..dispatch.keys import AUTOGRAD, MASKS, WITH_AUTOGRAD
 from ..values.devices import device
 from ..values.dtypes import dtype
+from ..values.flags import check_bool
 from ..values.shapes import Shape
 from ..values.user_warnings import warn_user
 from .autograd_state import GRADS_USED, INFERENCE, AutogradMeta
@@ -57,11 +58,7 @@ class AutogradAttributes:
             >>> torch.ones(2).requires_grad_()
             tensor([1., 1.], requires_grad=True)
         """
-        if not type(requires_grad).__name__.startswith("bool"):  # NumPy's is as good
-            raise TypeError(
-                f"requires_grad_(): argument 'requires_grad' (position 1) must be bool, not "
-                f"{type(requires_grad).__name__}"
-            )
+        check_bool(requires_grad, "requires_grad_(): argument 'requires_grad' (position 1)")
         if requires_grad:
             if not (self._dtype.is_floating_point or self._dtype.is_complex):
                 raise RuntimeError(

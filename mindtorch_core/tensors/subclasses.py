@@ -18,6 +18,7 @@ from ..dispatch.overrides import DISABLED, PLAIN, TENSOR, arm, beneath, undistur
 from ..values.containers import filled
 from ..values.devices import TABLE, concrete, device
 from ..values.dtypes import dtype, get_default_dtype
+from ..values.flags import check_bool
 from ..values.layouts import layout
 from ..values.memory_formats import memory_format
 from ..values.shapes import Size, contiguous_strides, numel, storage_extent
@@ -224,9 +225,10 @@ def _make_subclass(cls: type[Any], data: Tensor, require_grad: bool = False) -> 
     """A leaf of a subclass over a tensor's memory; unlike `as_subclass` it is no view.
 
     Raises:
-        TypeError: if ``cls`` is no subclass of Tensor.
+        TypeError: if ``cls`` is no subclass of Tensor, or ``require_grad`` no bool.
     """
     _checked(cls)
+    check_bool(require_grad, "_make_subclass(): argument 'require_grad' (position 3)")
     made = undisturbed(alias, data)
     if require_grad:
         undisturbed(made.requires_grad_)

@@ -123,7 +123,7 @@ def test_random_algorithms_find_matrices_of_low_rank():
     u, s, v = torch.pca_lowrank(a, q=4)
     close((u * s) @ v.T, a - a.mean(0))
     with pytest.raises(ValueError, match="not greater than min"):
-        torch.svd_lowrank(a, q=21)
+        torch.pca_lowrank(a, q=21)
 
 
 # ---- gradients ----------------------------------------------------------------------------------

@@ -16,12 +16,13 @@ from types import FunctionType
 from typing import Any, Final
 
 from ...values.dtypes import PYTHON_TYPES
+from ...values.flags import is_bool
 from ...values.layouts import check_memory
 from ...values.own_frames import hide
 from ...values.shapes import Size
 from ..entry import OpEntry
 from ..schema import OperatorSchema
-from .binding import operand_of, plain_number
+from .binding import operand_of
 from .failures import explain
 from .generated import Template, compile_function, function_name, own, own_scope
 from .numpy_names import has_names, refuse, refuse_nothing, renamed
@@ -266,11 +267,11 @@ def shown_by(front: Callable[..., Any]) -> Any:
 
 def _with_grad(made: Any, wanted: Any) -> Any:
     """What a factory made, with the ``requires_grad`` that was asked for."""
-    if not wanted:
+    if wanted is None or wanted is False:
         return made
-    if not isinstance(plain_number(wanted), int):
+    if not is_bool(wanted):
         raise TypeError("requires_grad is no bool")  # which `explain` says in PyTorch's words
-    return made.requires_grad_()
+    return made.requires_grad_(wanted)
 
 
 def _check_names(op: str, schema: OperatorSchema, *, out: bool) -> None:

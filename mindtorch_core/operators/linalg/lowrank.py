@@ -43,21 +43,18 @@ def svd_lowrank(
 
     Args:
         A: matrices.
-        q: how many singular values; a little more than the rank gives good accuracy.
+        q: how many singular values, all of them where it is larger than a size of the matrices; a little more
+            than the rank gives good accuracy.
         niter: how often the random subspace is improved.
         M: matrices that are subtracted, broadcast to A's shape.
 
     Raises:
-        ValueError: if ``q`` is larger than a size of the matrix, or ``niter`` negative.
+        RuntimeError: if ``q`` is negative.
     """
     q, niter = 6 if q is None else q, 2 if niter is None else niter
     m, n = A._shape[-2:]
-    if not 0 <= q <= min(m, n):
-        raise ValueError(
-            f"q(={q}) must be non-negative integer and not greater than min(m, n)={min(m, n)}"
-        )
-    if niter < 0:
-        raise ValueError(f"niter(={niter}) must be non-negative integer")
+    if q < 0:
+        raise RuntimeError(f"Trying to create tensor with negative dimension {q}: {[min(m, n), q]}")
     if M is not None:
         M = M.expand(A._shape)
     wide = m < n

@@ -311,6 +311,11 @@ def norm(
         return fn_linalg.matrix_norm(input, "nuc", tuple(dims), keepdim, dtype=dtype, out=out)
     if isinstance(p, str) and p != "fro":
         raise RuntimeError(f"only valid string values are 'fro' and 'nuc', found {p}")
+    if p == "fro" and isinstance(dim, list | tuple) and len(dim) > 2:
+        raise RuntimeError(
+            f"linalg.matrix_norm: dim must be a 2-tuple. Got {' '.join(map(str, dim))}; a norm over more "
+            f"dimensions is that of p=2"
+        )
     order = 2 if p in (None, "fro") else p
     return fn_linalg.vector_norm(input, order, dim, keepdim, dtype=dtype, out=out)
 
@@ -346,10 +351,21 @@ for _overload, _rest in (
         namespaces=(),
         tags=frozenset({"reduction"}),
     )
+
+
+def _frobenius(self: Tensor, dim: int | Sequence[int], keepdim: bool = False) -> Any:
+    if not isinstance(dim, int) and len(dim) > 2:
+        raise RuntimeError(
+            f"Expected at most 2 dimensions, but got {len(dim)} dimensions instead. A norm over more "
+            f"dimensions is torch.linalg.vector_norm"
+        )
+    return norm(self, 2, dim, keepdim)
+
+
 op(
     "frobenius_norm.dim(Tensor self, int[1] dim, bool keepdim=False) -> Tensor",
     doc="Square root of the sum of squares over dimensions.",
-    decomposition=lambda self, dim, keepdim=False: norm(self, "fro", dim, keepdim),
+    decomposition=_frobenius,
     out=True,
     namespaces=("torch",),
 )
@@ -360,7 +376,7 @@ for _overload, _dims in (("", ""), (".dim", "int[2] dim, ")):
         decomposition=(
             (lambda self, dim, keepdim=False: norm(self, "nuc", dim, keepdim))
             if _dims
-            else (lambda self, keepdim=False: norm(self, "nuc", None, keepdim))
+            else (lambda self, keepdim=False: norm(self, "nuc", (-2, -1), keepdim))
         ),
         out=True,
         namespaces=("torch",),

@@ -9,7 +9,8 @@ from ...dispatch.opdef import TensorSpec
 from ...opdefs.define import op
 from ...opdefs.formulas import conj
 from ...tensors.tensor import Tensor
-from ...values.dtypes import bool_
+from ...values.dtypes import FLOATING, bool_
+from ...values.promotion import WIDER
 from ...values.shapes import show
 from ...values.user_warnings import warn_user_once
 from .matrices import (
@@ -247,6 +248,8 @@ def _check_ormqr(self: Tensor, input2: Tensor, input3: Tensor, left: bool) -> No
             )
         if t._device != self._device:
             raise RuntimeError(f"{name}: Expected all tensors to be on the same device")
+    if self._dtype.category < FLOATING or self._dtype in WIDER:
+        raise NotImplementedError(f"\"ormqr\" not implemented for '{self._dtype.label}'")
 
 
 def _ormqr(

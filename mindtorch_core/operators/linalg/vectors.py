@@ -106,6 +106,11 @@ def _linalg_cross(self: Tensor, other: Tensor, *, dim: int = -1) -> Any:
             f"linalg.cross: inputs must have the same number of dimensions, got "
             f"{len(self._shape)} and {len(other._shape)}"
         )
+    if self._dtype is not other._dtype:
+        raise RuntimeError(
+            f"expected scalar type {self._dtype.label} but found {other._dtype.label}: linalg.cross takes "
+            f"vectors of one dtype"
+        )
     at = wrap_dim(dim, len(self._shape))
     if self._shape[at] != 3 or other._shape[at] != 3:
         raise RuntimeError(

@@ -28,7 +28,7 @@ _FEW_ADDED: Final = 16
 
 def _checked(n: int, self: Tensor, output_size: Any, name: str) -> Shape:
     shape, means = self._shape, name.startswith("adaptive_avg")
-    if isinstance(output_size, list | tuple) and len(output_size) not in (1, n):
+    if isinstance(output_size, list | tuple) and len(output_size) != n:
         raise RuntimeError(f"{name}: output_size must be {n}, but got {len(output_size)} numbers")
     if len(shape) not in (n + 1, n + 2):
         raise RuntimeError(f"{name}(): Expected {n + 1}D or {n + 2}D tensor, but got {show(shape)}")

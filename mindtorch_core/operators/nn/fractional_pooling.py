@@ -17,6 +17,12 @@ def _check(
     n: int, self: Tensor, kernel: Any, output_size: Any, samples: Tensor
 ) -> tuple[Shape, Shape]:
     name = f"fractional_max_pool{n}d"
+    for what, given in (("output_size", output_size), ("kernel_size", kernel)):
+        if isinstance(given, list | tuple) and len(given) != n:
+            raise RuntimeError(
+                f"{name}: {what} must either be a single Int or tuple of {'three ' * (n == 3)}Ints, but got "
+                f"{show(given)}"
+            )
     kernel, out = spread(kernel, n, "kernel_size"), spread(output_size, n, "output_size")
     if len(self._shape) not in (n + 1, n + 2) or any(s == 0 for s in self._shape[-n - 1 :]):
         raise RuntimeError(

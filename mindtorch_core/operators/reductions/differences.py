@@ -82,6 +82,12 @@ def _gradient(
             )
         steps = list(spacing)
     else:
+        if isinstance(spacing, Tensor) and not spacing._shape:
+            if spacing.requires_grad:
+                raise TypeError(
+                    "gradient() takes a step that does not require grad: spacing.detach()"
+                )
+            spacing = spacing.item()
         steps = [1 if spacing is None else spacing] * len(dims)
     return tuple(_derivative(self, h, d, edge_order) for h, d in zip(steps, dims, strict=True))
 
