@@ -150,13 +150,13 @@ COUNTABLE: Final = 1 << 59
 _MOST_DIMENSIONS: Final = 64  # of NumPy's arrays
 
 
-def uninitialised(shape: Shape, d: Any, make: Callable[..., Any] = np.empty) -> Any:
+def uninitialised(shape: Shape, d: Any, make: Callable[..., Any] = POOL.empty) -> Any:
     """A fresh array; where memory is short, what is kept for later goes first.
 
     Args:
         shape: its sizes.
         d: its NumPy dtype.
-        make: ``np.empty``, or ``np.zeros`` for elements that are 0.
+        make: ``np.zeros`` for elements that are 0.
 
     Raises:
         OutOfMemoryError: if the host has not enough.
