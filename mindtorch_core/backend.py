@@ -31,7 +31,8 @@ from .dispatch.adapters import tensors_in
 from .dispatch.opdef import NONDIFF, OpDef, TensorSpec
 from .dispatch.registry import registry as _registry
 from .frontend.device_methods import tensor_methods
-from .opdefs.define import definitions, op
+from .opdefs.define import definitions
+from .opdefs.define import op_of_backend as op
 from .opdefs.formats import in_format
 from .opdefs.formulas import degrees_of_freedom
 from .opdefs.rules import format_of_all, format_of_any, pointwise, reduction, tell_of_lost_parts

@@ -14,6 +14,6 @@ def whole(value: SupportsIndex) -> int:
     Raises:
         TypeError: if it is none; True and False are none, though Python counts with them.
     """
-    if isinstance(value, bool):
-        raise TypeError(f"{value} is no whole number")
-    return index(value)
+    if not isinstance(value, bool) and hasattr(value, "__index__"):
+        return index(value)
+    raise TypeError(f"{value!r} is no whole number")

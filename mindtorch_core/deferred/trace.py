@@ -6,7 +6,7 @@ import dis
 import itertools
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from copy import copy
 from types import CodeType
@@ -179,6 +179,10 @@ class Step:
         compute: Callable[[], Sequence[Any]] | None = None,
         borrowed: tuple[int, ...] = (),
     ) -> None:
+        if compute is not None and not callable(compute):
+            raise TypeError(
+                f"what computes a Step is a function without arguments, or None, not {compute!r}"
+            )
         self.entries = tuple(entries)
         self.compute = compute
         self.borrowed = tuple(borrowed)
@@ -331,21 +335,38 @@ class Plan:
     )  # fmt: skip
 
     def __init__(
-        self, steps: list[Step | None] | None = None, *, groups: int = 0, fused: int = 0,
+        self, steps: Iterable[Step | None] | None = None, *, groups: int = 0, fused: int = 0,
         peak_bytes: int = 0, cached: bool = False, batch: Batch | None = None,
         notes: Counter[str] | None = None, kernels: dict[str, dict[str, Any]] | None = None,
         remade: int = 0, remade_bytes: int = 0,
     ) -> None:  # fmt: skip
-        self.steps = steps
-        self.remade = remade
-        self.remade_bytes = remade_bytes
+        self.steps = None if steps is None else _steps_of(steps)
+        self.remade = whole(remade)
+        self.remade_bytes = whole(remade_bytes)
         self.kernels = kernels
         self.notes = notes
         self.batch = batch
-        self.groups = groups
-        self.fused = fused
-        self.peak_bytes = peak_bytes
+        self.groups = whole(groups)
+        self.fused = whole(fused)
+        self.peak_bytes = whole(peak_bytes)
         self.cached = cached
+
+
+def _steps_of(steps: Any) -> list[Step | None]:
+    """The steps of a plan, which stay the list that they are.
+
+    Raises:
+        TypeError: if one is none.
+    """
+    found = (
+        steps if isinstance(steps, list) else [*steps] if isinstance(steps, Iterable) else [steps]
+    )
+    for each in found:
+        if each is not None and not isinstance(each, Step):
+            raise TypeError(
+                f"the steps of a Plan are a list of Step or None, but {each!r} is neither"
+            )
+    return found
 
 
 class _Classes(dict[type, bool]):

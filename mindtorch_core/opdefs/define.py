@@ -10,6 +10,7 @@ so a row costs microseconds at import.
 from __future__ import annotations
 
 import functools
+import inspect
 from collections.abc import Callable, Sequence
 from types import FunctionType
 from typing import Any, Final, TypeVar
@@ -19,17 +20,19 @@ from ..dispatch.functions import FUNCTIONS
 from ..dispatch.keys import DispatchKey
 from ..dispatch.opdef import Exposure, InplaceForm, OpDef, Operands, OutForm, Traits
 from ..dispatch.registry import OpEntry, registry
-from ..dispatch.schema import split_name
+from ..dispatch.schema import parse_schema, split_name
 from ..dispatch.written_functions import overridable
 from ..tensors.attached import attach, detach
 from ..tensors.tensor import Tensor
 from .inplace_variants import inplace_fallback
 from .packets import OPERATORS, OpPacket, packet_of, remake, show_method
 
-__all__ = ["EVERYWHERE", "definitions", "op", "public"]
+__all__ = ["EVERYWHERE", "definitions", "op", "op_of_backend", "public"]
 
 # Where in-place methods are shown that are functions as well: ``torch.exp_(x)`` for ``x.exp_()``.
 EVERYWHERE: Final = ("torch", "Tensor")
+
+_PROPERTIES: Final = frozenset(inspect.signature(OpDef).parameters)
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -139,6 +142,33 @@ def op(schema: str, *, inplace: bool = False, out: bool = False, **properties: A
     else:
         _register_all(definition)
     return definition
+
+
+def op_of_backend(
+    schema: str, *, inplace: bool = False, out: bool = False, **properties: Any
+) -> OpDef:
+    """Define an op of a backend's own, as `op` does those of the core.
+
+    Its schema is read at once, so that a mistake in it is told where it is; those of the core are read when
+    one is called.
+
+    Args:
+        schema: see `op`, as for the others.
+        inplace: whether ``op_`` exists.
+        out: whether ``out=`` exists.
+        **properties: of the op.
+
+    Raises:
+        SchemaError: if the schema does not parse.
+        RuntimeError, TypeError: see `op`; TypeError, too, for a rule or decomposition that is no function.
+    """
+    parse_schema(schema)
+    for name, value in properties.items():
+        if name not in _PLACES and name not in _PROPERTIES:
+            raise TypeError(f"op() got {name}={value!r}, but ops have no such property: {schema}")
+        if name in ("rule", "decomposition") and not (value is None or callable(value)):
+            raise TypeError(f"op() got {name}={value!r}, where a function is expected: {schema}")
+    return op(schema, inplace=inplace, out=out, **properties)
 
 
 def _register_all(definition: OpDef) -> None:

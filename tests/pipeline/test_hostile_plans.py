@@ -115,7 +115,7 @@ def test_what_a_batch_does_not_send_fails_by_op_and_line(planned, error):
 
 
 def test_unsent_takes_positions_and_exceptions():
-    with pytest.raises(TypeError, match="interpreted as an integer"):
+    with pytest.raises(TypeError, match="'first' is no whole number"):
         Unsent("first", ValueError())
     with pytest.raises(TypeError, match="the cause of a Unsent is an exception"):
         Unsent(0, "no luck")

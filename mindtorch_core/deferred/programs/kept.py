@@ -7,6 +7,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from typing import Final
 
+from ...values.devices import device as device_of
 from ...values.forks import fork_safe
 from ..positions import whole
 from .program import Executable, Program
@@ -87,12 +88,30 @@ class Programs:
             }
 
     def forget(self, device: str | None = None) -> None:
-        """Forget the programs of a device type, None for all: blocks are compiled anew, replayed ones too."""
+        """Forget the programs of a device type, None for all: blocks are compiled anew, replayed ones too.
+
+        Raises:
+            TypeError, ValueError: for what is no type of a device, such as ``"cpu"``.
+            RuntimeError: for one that no backend provides.
+        """
+        if device is not None:
+            _check_type(device)
         with self._lock:
             for key in [k for k in self._kept if device in (None, k[0])]:
                 del self._kept[key]
         for forget in self.also_forget:
             forget()
+
+
+def _check_type(name: object) -> None:
+    if not isinstance(name, str):
+        raise TypeError(
+            f"PROGRAMS.forget() takes the type of a device, such as 'cpu', or None, not {name!r}"
+        )
+    if device_of(name).type != name:
+        raise ValueError(
+            f"PROGRAMS.forget() takes the type of a device, such as {device_of(name).type!r}, not {name!r}"
+        )
 
 
 PROGRAMS: Final = Programs()
