@@ -232,10 +232,11 @@ def _establish(
     WORLD.start = start
     WORLD.group = known(
         ProcessGroup(
-            WORLD.next_name(), range(found.world_size), found.rank, backend=shown, engines=made,
+            str(WORLD.count), range(found.world_size), found.rank, backend=shown, engines=made,
             communicators=connected, store=own, timeout=limit, desc="default_pg",
         )
     )  # fmt: skip
+    WORLD.count += 1
 
 
 def renew(generation: int, command: Callable[[Sequence[int]], list[list[str]]]) -> None:
@@ -415,10 +416,7 @@ def new_group(
     if use_local_synchronization and not inside:
         return NON_MEMBER
     made = world.engines if backend is None else by_device(backend)
-    if use_local_synchronization:
-        name = _local_name(members)
-    else:
-        name = WORLD.next_name()
+    name = _local_name(members) if use_local_synchronization else str(WORLD.count)
     # Its own timeout is for its calls: to come here takes each rank as long as any other call may take.
     patience = max(limit, world.timeout)
     call = world.call(
@@ -427,6 +425,7 @@ def new_group(
     if use_local_synchronization:
         call = _assembled(world, call, members, name, patience)
     found = parted(world, made, call, members, PrefixStore(name, world.store), limit)
+    WORLD.count += not use_local_synchronization
     if not inside:
         return NON_MEMBER
     return known(

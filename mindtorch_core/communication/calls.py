@@ -17,7 +17,7 @@ from typing import Any, Final
 from ..deferred.observers import ASIDES, note_work
 from .errors import DistributedError
 
-__all__ = ["FINGERPRINT", "MONITORS", "REPORT", "Call", "Place"]
+__all__ = ["FINGERPRINT", "MONITORS", "REPORT", "Call", "Place", "Whole"]
 
 FINGERPRINT: Final = 16  # bytes
 REPORT: Final = 1024  # bytes, of the description that follows where fingerprints differ
@@ -35,6 +35,23 @@ Place = tuple[CodeType, int]
 _HASHES: Final[dict[tuple[Any, ...], bytes]] = {}
 # Asked by `Call.check` whether anything has happened to a rank; `failures` fills it.
 MONITORS: Final[list[Callable[[Call], DistributedError | None]]] = []
+
+
+class Whole:
+    """What the calls of a list have in common, which are one call to the ranks.
+
+    None is made after one that differs.
+
+    Attributes:
+        number: which call of the group they are; 0 before the first.
+        error: of the first that differed.
+    """
+
+    __slots__ = ("error", "number")
+
+    def __init__(self) -> None:
+        self.number = 0
+        self.error: DistributedError | None = None
 
 
 class Call:
@@ -55,12 +72,13 @@ class Call:
         seconds: how long it may take.
         deadline: when that is over, as `time.monotonic` counts.
         waits: whether the caller waits for it at once.
+        whole: of a list whose calls are one.
         behind: why this rank's device has not come to it, in an engine's words; else empty.
     """
 
     __slots__ = (
         "_print", "_where", "behind", "deadline", "dtype", "group", "number", "op", "partners", "rank",
-        "ranks", "reduction", "root", "seconds", "shape", "tag", "waits",
+        "ranks", "reduction", "root", "seconds", "shape", "tag", "waits", "whole",
     )  # fmt: skip
 
     def __init__(
@@ -80,6 +98,7 @@ class Call:
         waits: bool = True,
         partners: tuple[int, ...] | None = None,
         tag: int = 0,
+        whole: Whole | None = None,
     ) -> None:
         self.op = op
         self.number = number
@@ -96,6 +115,7 @@ class Call:
         self._print: bytes | None = None
         self.seconds = seconds
         self.waits = waits
+        self.whole = whole
         self.behind = ""
         self.deadline = time.monotonic() + seconds
 
@@ -114,7 +134,13 @@ class Call:
         return self.op, self.dtype, self.shape, self.reduction, self.root, self.group
 
     def fingerprint(self) -> bytes:
-        """`FINGERPRINT` bytes that are the same on all ranks exactly if their calls go together."""
+        """`FINGERPRINT` bytes that are the same on all ranks exactly if their calls go together.
+
+        Raises:
+            DistributedError: if a call before it in a list did not: no rank makes the others.
+        """
+        if self.whole is not None and self.whole.error is not None:
+            raise self.whole.error
         if self._print is not None:
             return self._print
         facts = self._facts()
@@ -160,11 +186,11 @@ class Call:
         if facts[odd][0] != usual[0]:  # the rest follows from that
             differs = differs[:1]
         said = {self.ranks[i]: _described(*row) for i, row in enumerate(rows)}
-        return self.error(
-            f"rank {self.ranks[odd]} made another call than the others: {', '.join(differs)}",
-            self.ranks[odd],
-            said,
-        )
+        text = f"rank {self.ranks[odd]} made another call than the others: {', '.join(differs)}"
+        error = self.error(text, self.ranks[odd], said)
+        if self.whole is not None:
+            self.whole.error = error
+        return error
 
     def unlike(self, peer: int, sent: bytes, expected: bytes) -> DistributedError | None:
         """The error about a message that is not what its receiver expects, or None.

@@ -27,11 +27,6 @@ def _together(works: Sequence[Work | None], async_op: bool) -> Work | None:
     return None
 
 
-def _counted(tensors: Sequence[Tensor]) -> str:
-    """What all ranks must have alike: those with fewer would take another list's for these."""
-    return f"{len(tensors)} tensors"
-
-
 @by_own_name
 def all_reduce_coalesced(
     tensors: Sequence[Tensor] | Tensor,
@@ -44,7 +39,7 @@ def all_reduce_coalesced(
     check_tensors(each, "tensors")
     if outside(group, "all_reduce_coalesced"):
         return None
-    with as_one("all_reduce_coalesced"), chosen(group).carrying(_counted(each)):
+    with as_one("all_reduce_coalesced"), chosen(group).as_list(len(each)):
         works = [all_reduce(t, op, group, async_op=True) for t in each]
     return _together(works, async_op)
 
@@ -62,7 +57,7 @@ def all_gather_coalesced(
         return None
     for each in output_tensor_lists:
         check_tensors(each, "output_tensor_lists")
-    with as_one("all_gather_coalesced"), chosen(group).carrying(_counted(input_tensor_list)):
+    with as_one("all_gather_coalesced"), chosen(group).as_list(len(input_tensor_list)):
         works = [
             all_gather([row[i] for row in output_tensor_lists], t, group, async_op=True)
             for i, t in enumerate(input_tensor_list)

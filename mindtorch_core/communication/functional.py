@@ -152,7 +152,8 @@ def _gathered(input: Tensor, group_size: int, *_: Any) -> Tensor:
 def _all_gather_coalesced(
     inputs: Sequence[Tensor], group_size: int, group_name: str
 ) -> list[Tensor]:
-    return [_all_gather(each, group_size, group_name) for each in inputs]
+    with group_named(group_name).as_list(len(inputs)):
+        return [_all_gather(each, group_size, group_name) for each in inputs]
 
 
 def _reduce_scatter(input: Tensor, reduce_op: str, group_size: int, group_name: str) -> Tensor:
@@ -174,7 +175,8 @@ def _scattered(input: Tensor, reduce_op: str, group_size: int, *_: Any) -> Tenso
 def _reduce_scatter_coalesced(
     inputs: Sequence[Tensor], reduce_op: str, group_size: int, group_name: str
 ) -> list[Tensor]:
-    return [_reduce_scatter(each, reduce_op, group_size, group_name) for each in inputs]
+    with group_named(group_name).as_list(len(inputs)):
+        return [_reduce_scatter(each, reduce_op, group_size, group_name) for each in inputs]
 
 
 _define(

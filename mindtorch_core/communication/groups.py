@@ -16,7 +16,7 @@ from typing import Any, Final, NamedTuple, TypeVar
 
 from ..deferred import launch, telling
 from ..values.user_warnings import warn_user
-from .calls import Call, Place
+from .calls import Call, Place, Whole
 from .engine import Communicator, Engine
 from .failures import Watch
 from .listening import CALLED
@@ -51,11 +51,13 @@ class _Said(NamedTuple):
         timeout: theirs; None for the group's.
         op: what the user has called, where that is made of other calls: they bear its name.
         contents: what they carry.
+        whole: of a list, whose calls are one.
     """
 
     timeout: timedelta | None = None
     op: str = ""
     contents: str = ""
+    whole: Whole | None = None
 
 
 _SAID: Final[ContextVar[_Said]] = ContextVar("_SAID", default=_Said())  # noqa: B039 (it cannot change)
@@ -176,6 +178,19 @@ class ProcessGroup:
         """A block whose calls say what they carry: the ranks must have that alike, too."""
         return _saying(contents=contents)
 
+    def as_list(self, count: int) -> AbstractContextManager[None]:
+        """A block whose calls, one for each element of a list, are one call to the ranks.
+
+        Raises:
+            NotImplementedError: for an empty list, as PyTorch does: the others would wait for it.
+        """
+        if not count:
+            raise NotImplementedError(
+                "There were no tensor arguments to this function (e.g., you passed an empty list of "
+                "Tensors): give every rank the same number of tensors, one at least"
+            )
+        return _saying(contents=f"{count} tensors", whole=Whole())
+
     def call(
         self,
         op: str,
@@ -217,8 +232,13 @@ class ProcessGroup:
             for told in CALLED:
                 told(said.op or op)
         kind = "message" if message else "call"
+        whole = said.whole
         with self._lock:
-            number = self._made[kind] = self._made[kind] + 1
+            number = whole.number if whole is not None else 0
+            if not number:
+                number = self._made[kind] = self._made[kind] + 1
+            if whole is not None:
+                whole.number = number
         return Call(
             said.op or op,
             number,
@@ -234,6 +254,7 @@ class ProcessGroup:
             where=place(),
             seconds=(timeout or said.timeout or self.timeout).total_seconds(),
             waits=waits,
+            whole=whole,
             **facts,
         )
 
@@ -258,6 +279,7 @@ class World:
         groups: all groups that this process is in, by name.
         assembled: by members, how many groups were made that only they know of.
         start: how the default group was begun.
+        count: of the groups that all processes have made, who count alike; a name for the next one.
         watch: hears what happens to other processes; None in a process that stands alone.
     """
 
@@ -268,11 +290,6 @@ class World:
         self.assembled: Counter[str] = Counter()
         self.start: Start
         self.count = 0
-
-    def next_name(self) -> str:
-        """A name for a group: all processes count alike."""
-        self.count += 1
-        return str(self.count - 1)
 
 
 WORLD: Final = World()

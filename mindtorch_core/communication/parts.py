@@ -43,13 +43,13 @@ def part(
         lists: of all the new groups' positions, if the ranks must have them alike.
     """
     members = [int(rank) for rank in ranks]
-    parent.splits += 1
-    named = f"{parent.group_name}/{parent.splits}/{'_'.join(map(str, members))}"
+    named = f"{parent.group_name}/{parent.splits + 1}/{'_'.join(map(str, members))}"
     name, limit = name or named, timeout or parent.timeout
     kept = parent.engines if devices is None else {d: parent.engines[d] for d in devices}
     call = parent.call("split_group", timeout=max(limit, parent.timeout), reduction=lists)
     store = PrefixStore(name, parent.store)
     found = parted(parent, kept, call, members, store, limit)
+    parent.splits += 1
     if parent.position not in members:
         return None
     return known(

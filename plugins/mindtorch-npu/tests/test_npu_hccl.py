@@ -91,7 +91,7 @@ def test_mpi_for_the_cpu_beside_it(ranks):
         ("raise", 1, "rank 1 is gone: raised KeyError: 'mine' at .*failures.py:"),
         ("late", 0, "not done after 3 s: rank 1 did not come|has given up waiting for rank 1"),
         ("behind", 0, "the device of rank 1 did not come to it .*: its NPU still does what was"),
-        ("fault", 0, "HCCL failed: .* did not run on rank 1"),
+        ("fault", 0, "rank 1 has failed: HCCL failed: .*507015"),
         ("refused", 0, "rank 1 has failed: HCCL failed: HcclAllReduce failed with code 4 "),
     ],
 )

@@ -90,14 +90,31 @@ if rank < 2:
     with pytest.raises(dist.DistributedError, match=text) as raised:
         dist.recv_object_list(["an object"], 0) if odd else dist.send(torch.ones(3), 1)
     assert raised.value.op == ("recv_object_list" if odd else "send")
-# Lists of other lengths: what is too much meets the next call.
-own = dist.new_group()
-with pytest.raises(
-    dist.DistributedError, match="reduction sum, 3 tensors instead of sum, 2 tensors"
-):
-    dist.all_reduce_coalesced([t.clone() for _ in range(2 + odd)], group=own)
-if not odd:
-    with pytest.raises(dist.DistributedError, match="op all_reduce_coalesced instead of barrier"):
-        dist.barrier(group=own)
+# Lists of other lengths, or that differ later on: no rank goes on with the rest, so that all stand alike.
+ops, own = torch.ops._c10d_functional, dist.new_group()
+name = own.group_name
+several = {
+    "reduction sum, 3 tensors instead of sum, 2 tensors": (
+        lambda given: dist.all_reduce_coalesced(given, group=own),
+        lambda given: dist.all_reduce_coalesced(given, group=own, async_op=True).wait(),
+        lambda given: ops.all_reduce_coalesced_(given, "sum", name),
+        lambda given: ops.reduce_scatter_tensor_coalesced(given, "sum", size, name),
+    ),
+    "3 tensors instead of 2 tensors": (
+        lambda given: dist.all_gather_coalesced([[*given] for _ in range(size)], given, own),
+        lambda given: ops.all_gather_into_tensor_coalesced(given, size, name),
+    ),
+}
+for text, ways in several.items():
+    for way in ways:
+        with pytest.raises(dist.DistributedError, match=text):
+            way([torch.ones(size) for _ in range(2 + odd)])
+        with pytest.raises(dist.DistributedError, match=r"shape \[6\] instead of \[3\]"):
+            way([torch.ones(size * (1 + (odd and i == 1))) for i in range(3)])
+        with pytest.raises(NotImplementedError, match="you passed an empty list of Tensors"):
+            way([])
+        total = torch.ones(2)
+        dist.all_reduce(total, group=own)
+        assert total.tolist() == [size, size]
 dist.barrier()
 print("done")

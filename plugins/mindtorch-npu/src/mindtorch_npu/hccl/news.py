@@ -78,7 +78,7 @@ def blamed(call: Call, error: Exception, store: Store) -> Steps:
         for position, rank in enumerate(call.ranks):
             said = _said(store, f"failed/{position}")
             if said:
-                raise call.error(text, rank, {rank: said}) from error
+                raise _failed_there(call, rank, said) from error
         yield False
     raise call.error(text, None) from error
 
@@ -104,10 +104,14 @@ def heeding(call: Call, steps: Steps, store: Store) -> Steps:
             elif now > heard + _ITSELF:
                 position = int(_said(store, "failed"))
                 said = _said(store, f"failed/{position}")
-                rank = call.ranks[position]
-                raise call.error(f"rank {rank} has failed: {said}", rank, {rank: said})
+                raise _failed_there(call, call.ranks[position], said)
     finally:
         steps.close()
+
+
+def _failed_there(call: Call, rank: int, said: str) -> DistributedError:
+    """The error of an operation that has failed on another rank, which has said why."""
+    return call.error(f"rank {rank} has failed: {said}", rank, {rank: said})
 
 
 def _said(store: Store, key: str) -> str:
