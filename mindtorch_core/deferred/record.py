@@ -274,16 +274,12 @@ def _shapes_of(
 
 
 def _calls_in_place(entry: OpEntry, schema: OperatorSchema) -> bool:
-    """Whether an op calls other processes, which records no gradients, and gives the tensor that it writes.
+    """Whether an op calls other processes, which records no gradients, and gives the tensors that it writes.
 
     A third party's kernel may be made of ops that record.
     """
-    first, result = schema.arguments[0], schema.returns[:1]
-    places = written_places(schema)
-    written_first = places == ((0, first.name),) and not first.is_list
-    return (
-        entry.name in TELLING and written_first and bool(result) and result[0].alias == first.alias
-    )
+    written = [a.alias for a in schema.arguments if a.alias is not None and a.alias.is_write]
+    return entry.name in TELLING and [r.alias for r in schema.returns] == written
 
 
 def _breaking(below: Kernel, reason: str, entry: OpEntry) -> Kernel:

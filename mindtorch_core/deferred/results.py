@@ -107,6 +107,20 @@ def results_of(op: RecordedOp, rule: Callable[..., Any], schema: OperatorSchema 
         storage.pending = pipe  # last: until it is recorded, no interrupt comes between
         return (t,), t
 
+    def written_and_given(
+        pipe: Pipeline, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> tuple[tuple[Tensor, ...], Any]:
+        """The tensors that an op writes and gives: of a list, or one that is no first argument."""
+        spec = rule(*args, **kwargs)
+        outs = tuple(arguments_written(places, args, kwargs))
+        for t, each in zip(outs, spec if several else (spec,), strict=True):
+            check_inplace_result(t, each.shape, each.dtype)
+        storages = [t._own_storage() for t in outs]
+        pipe.nbytes += sum(numel(t._shape) * t._dtype.itemsize for t in outs)
+        for storage in storages:
+            storage.pending = pipe
+        return outs, [*outs] if several else outs[0]
+
     def viewed(
         pipe: Pipeline, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> tuple[tuple[Tensor, ...], Any]:
@@ -135,7 +149,13 @@ def results_of(op: RecordedOp, rule: Callable[..., Any], schema: OperatorSchema 
         return tuple(t for t in outs if t is not None), given
 
     if op.writes:
-        return written if schema is None or schema.returns else written_only
+        if schema is None:
+            return written
+        if not schema.returns:
+            return written_only
+        several = schema.returns[0].is_list
+        first = not several and places[0] == (0, schema.arguments[0].name)
+        return written if first or len(places) > 1 else written_and_given
     # Detaching shares memory, and gives no view of its base.
     detaches = op.definition is not None and isinstance(op.definition.grad, str)
     return viewed if op.view else made

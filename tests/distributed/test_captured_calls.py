@@ -113,6 +113,37 @@ def test_ops_in_place_are_recorded():
         assert (y.tolist(), told.tolist()) == ([2.0 * start, start + 1.0], [start + 2.0])
 
 
+def listed_in_place(x):
+    """Writes a list, and what is no first argument; both are given back."""
+    ops, name = torch.ops._c10d_functional, dist.group.WORLD.group_name
+    y, z = x * 2, x * 3
+    given = ops.all_reduce_coalesced_([y, z[1:]], "sum", name)
+    rows = ops.all_gather_into_tensor_out(given[0] + 1, 2, name, out=x.new_zeros(2 * len(x)))
+    return y, z, rows
+
+
+def expected_of_lists(x):
+    return [(x * 2).tolist(), (x * 3).tolist(), (x * 2 + 1).tolist() * 2]
+
+
+def test_lists_in_place_are_recorded():
+    captured = torch.pipeline.capture(listed_in_place)
+    for start in range(3):
+        x = torch.tensor([start, start + 1.0])
+        assert [t.tolist() for t in captured(x)] == expected_of_lists(x)
+
+
+def test_lists_in_place_are_deferred_and_replayed():
+    for start in range(6):
+        x = torch.tensor([start, start + 1.0])
+        with torch.pipeline() as pipe:
+            found = listed_in_place(x)
+            assert all(t._pending for t in found)
+        assert [t.tolist() for t in found] == expected_of_lists(x)
+        assert pipe.stats()["flush_reasons"] == {"end of block": 1}
+    assert pipe.stats()["replayed"] > 0
+
+
 def test_a_group_of_one_process_is_no_hindrance():
     dist.destroy_process_group()
     dist.init_process_group("fake", rank=0, world_size=1)

@@ -38,6 +38,10 @@ def each_in_place(grads):
     return [ops.all_reduce_(grad, "avg", world.group_name) for grad in grads]
 
 
+def in_place(grads):
+    return ops.all_reduce_coalesced_([*grads], "avg", world.group_name)
+
+
 def captured(steps, mean):
     own = model()
     parameters = [*own.parameters()]
@@ -59,4 +63,5 @@ def captured(steps, mean):
 expected = by_reducer(6)
 assert captured(6, lambda grads: funcol.all_reduce_coalesced([*grads], "avg", world)) == expected
 assert captured(6, each_in_place) == expected
+assert captured(6, in_place) == expected
 print("done")
