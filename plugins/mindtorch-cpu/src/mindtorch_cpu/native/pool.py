@@ -39,16 +39,16 @@ _WORDS: Final = ("busy", "job", "turn", "inside", "waiting", "asleep")
 _LINE: Final = 8  # words of a cache line
 _FIELDS: Final = (
     "pthread_mutex_lock", "pthread_mutex_unlock", "pthread_cond_wait", "pthread_cond_broadcast",
-    "pthread_sigmask", "sched_yield", "block",
+    "pthread_sigmask", "block",
 )  # fmt: skip
 _ROOM: Final = 16  # words of a mutex, a condition, a set of signals: glibc's, musl's and macOS' fit
 _FIRST_FIELD: Final = _LINE * len(_WORDS)
 _MUTEX: Final = _FIRST_FIELD + _LINE * -(-len(_FIELDS) // _LINE)
 _WORK, _DONE, _SIGNALS = (_MUTEX + _ROOM * i for i in (1, 2, 3))
 _SIZE: Final = _SIGNALS + _ROOM
-# How often a thread lets others run before it sleeps, and how often it looks between; some 100 us in all.
-_TURNS: Final = 64
-_LOOKS: Final = 64
+# How often a thread looks before it sleeps: some 100 us. It does not let others run between: where they have
+# much to do it would get the processor back when all is long over.
+_LOOKS: Final = 4000
 # What tells a processor that a thread only looks, and what is called for that.
 _PAUSES: Final = {
     "x86": ("llvm.x86.sse2.pause()", ""),
@@ -81,7 +81,7 @@ def _text() -> str:
             f"declare void @{name}" if name else "",
             _ENTRY.format(name=compiler.NAME),
             _ITEMS.format(of_job=of_job),
-            _LOOK.format(of_state=of_state, turns=_TURNS, looks=_LOOKS, pause=pause),
+            _LOOK.format(looks=_LOOKS, pause=pause),
             _SERVE.format(of_state=of_state),
             _SHARED.format(of_state=of_state, of_job=of_job, words=len(_JOB)),
             _PROBE,
@@ -160,17 +160,11 @@ end:
 
 # Look at a word until it is another than what it was: 1 if it became so before long.
 _LOOK: Final = """
-define internal i1 @look(ptr %state, ptr %word, i64 %old) #0 {{
+define internal i1 @look(ptr %word, i64 %old) #0 {{
 entry:
-{of_state}
-  %yield = load ptr, ptr %sched_yield
-  br label %turns
-turns:
-  %t = phi i64 [ 0, %entry ], [ %t.1, %let ]
-  %t.more = icmp ult i64 %t, {turns}
-  br i1 %t.more, label %looks, label %vain
+  br label %looks
 looks:
-  %l = phi i64 [ 0, %turns ], [ %l.1, %wait ]
+  %l = phi i64 [ 0, %entry ], [ %l.1, %wait ]
   %now = load atomic i64, ptr %word seq_cst, align 8
   %same = icmp eq i64 %now, %old
   br i1 %same, label %wait, label %seen
@@ -178,11 +172,7 @@ wait:
   {pause}
   %l.1 = add i64 %l, 1
   %l.more = icmp ult i64 %l.1, {looks}
-  br i1 %l.more, label %looks, label %let
-let:
-  %ignored = call i32 %yield()
-  %t.1 = add i64 %t, 1
-  br label %turns
+  br i1 %l.more, label %looks, label %vain
 seen:
   ret i1 1
 vain:
@@ -205,7 +195,7 @@ entry:
   br label %begin
 begin:
   %seen = phi i64 [ 0, %entry ], [ %now, %out ], [ %now, %tell ]
-  %soon = call i1 @look(ptr %state, ptr %turn, i64 %seen)
+  %soon = call i1 @look(ptr %turn, i64 %seen)
   br i1 %soon, label %enter, label %bed
 bed:
   %l1 = call i32 %lock(ptr %mutex)
@@ -315,7 +305,7 @@ wait:
   %clear = icmp eq i64 %inside.is, 0
   br i1 %clear, label %settle, label %spin
 spin:
-  %changed = call i1 @look(ptr %state, ptr %inside, i64 %inside.is)
+  %changed = call i1 @look(ptr %inside, i64 %inside.is)
   br i1 %changed, label %wait, label %bed
 bed:
   %l2 = call i32 %lock(ptr %mutex)
