@@ -72,16 +72,21 @@ def at_work() -> bool:
     return _SHARING.active
 
 
-def share_out(work: Callable[[Any], None], items: Sequence[Any]) -> None:
+def share_out(work: Callable[[Any], None], items: Sequence[Any], each: int = 2) -> None:
     """Call ``work`` for every item, in several threads; the calling one takes part.
 
     Within ``work`` all is done by the thread that asks: it could wait for itself otherwise.
+
+    Args:
+        work: what is done.
+        items: what it is done to.
+        each: items of a thread at least. Waking one costs as much as a tile.
 
     Raises:
         BaseException: the first that ``work`` raised, or that interrupted the calling thread, when no
             thread is at work any more.
     """
-    count = min(get_num_threads(), len(items) // 2)  # waking a thread costs as much as a tile
+    count = min(get_num_threads(), len(items) // each)
     if count < 2 or _SHARING.active:
         for item in items:
             work(item)

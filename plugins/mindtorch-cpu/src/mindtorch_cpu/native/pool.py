@@ -1,7 +1,7 @@
 """The threads that share out the calls of a kernel. They are the system's own, and never run Python.
 
 A thread of Python that is woken waits for the interpreter's lock besides; these look at a word of memory for
-some hundred microseconds after their last work, and sleep after that. One caller at a time is helped: another
+some 25 microseconds after their last work, and sleep after that. One caller at a time is helped: another
 one that comes meanwhile does its work alone, and so does a child of a fork until it asks for the first time.
 
 All is one module of machine code, which stays in memory until the process ends: threads sleep in it. The
@@ -46,9 +46,9 @@ _FIRST_FIELD: Final = _LINE * len(_WORDS)
 _MUTEX: Final = _FIRST_FIELD + _LINE * -(-len(_FIELDS) // _LINE)
 _WORK, _DONE, _SIGNALS = (_MUTEX + _ROOM * i for i in (1, 2, 3))
 _SIZE: Final = _SIGNALS + _ROOM
-# How often a thread looks before it sleeps: some 100 us. It does not let others run between: where they have
-# much to do it would get the processor back when all is long over.
-_LOOKS: Final = 4000
+# How often a thread looks before it sleeps: some 25 us, for threads of others, as BLAS's, may be waiting for the
+# processor. It does not let them run between: it would get the processor back when all is long over.
+_LOOKS: Final = 1000
 # What tells a processor that a thread only looks, and what is called for that.
 _PAUSES: Final = {
     "x86": ("llvm.x86.sse2.pause()", ""),

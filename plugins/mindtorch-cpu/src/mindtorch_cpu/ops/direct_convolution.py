@@ -22,7 +22,7 @@ from ..native.compiler import vector_bytes, vector_registers
 from ..native.sharing import Call, in_calls
 from ..native.sliding import Gradient, Turn
 from ..native.synchronous import Direct, served
-from ..workers import in_parts, share_out
+from ..workers import in_parts, of_a_part, share_out
 from .convolution_layout import Layout
 from .masked_layout import Masked, masked
 from .sliding_products import DTYPES, Products, Tiles, beginning, even, pitch_of
@@ -144,10 +144,12 @@ def _slid(x: Any, matrices: Any, places: Any, bias: Any, plan: Layout, y: Any) -
     inside = tuple(slice(0, s) for s in plan.small)
     starts = range(0, len(x), step)
 
-    def some(low: int, high: int) -> None:
+    part_of = of_a_part(len(starts), 1)
+
+    def some(low: int) -> None:
         given = inputs if not low else _Inputs(plan, step, channels * groups, tiles.wide, d)
         out = POOL.empty((groups, first.shape[1], width), d)
-        for start in starts[low:high]:
+        for start in starts[low : low + part_of]:
             part = x[start : start + step]
             given.fill(part)
             products.run(address(given.data), channels * given.pitch * d.itemsize, out)
@@ -156,7 +158,7 @@ def _slid(x: Any, matrices: Any, places: Any, bias: Any, plan: Layout, y: Any) -
             made = np.moveaxis(grid[(..., *inside)], 2, 0)
             _move(made, y[start : start + step].reshape(len(part), groups, filters, *plan.small))
 
-    in_parts(some, len(starts), 1)
+    share_out(some, range(0, len(starts), part_of), each=1)
     return True
 
 
