@@ -48,13 +48,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--communicator", metavar="NAME", help="test a communicator in place of a device"
     )
-    parser.add_argument(
-        "-n", dest="count", type=int, default=2, help="with how many processes (default: 2)"
-    )
+    parser.add_argument("-n", dest="count", type=int, help="with how many processes (default: 2)")
     parser.add_argument(
         "--level",
         choices=("smoke", "core", "full"),
-        default="core",
         help="how much is tested (default: core)",
     )
     parser.add_argument("--html", metavar="FILE", help="write a page: results of every op by dtype")
@@ -67,9 +64,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="a test in which the CPU computed an op for the device fails",
     )
-    parser.add_argument(
-        "--shard", metavar="I/N", default="1/1", help="run part I of N, on several machines"
-    )
+    parser.add_argument("--shard", metavar="I/N", help="run part I of N, on several machines")
     add_modules(parser)
     add_json(parser)
 
@@ -80,6 +75,9 @@ def run(options: argparse.Namespace) -> int:
         return _verify_communicator(options)
     if options.device is None:
         raise UsageError("name a device, or a communicator by --communicator")
+    options.level, options.shard = options.level or "core", options.shard or "1/1"
+    if options.count is not None:
+        raise UsageError("-n is for communicators; --shard I/N divides the tests of a device")
     if importlib.util.find_spec("pytest") is None:
         raise UsageError("the tests need pytest: pip install pytest")
     import pytest
@@ -107,7 +105,12 @@ def run(options: argparse.Namespace) -> int:
         status = int(pytest.main(_arguments(options)))
     if status == _UNUSABLE:
         raise UsageError("pytest refuses the arguments, for the reason above")
-    if status == _NO_TESTS:
+    if status == _NO_TESTS and CHOSEN.emptied:
+        print(
+            f"part {options.shard} has no test: there are fewer tests than parts", file=sys.stderr
+        )
+        status = 0
+    elif status == _NO_TESTS:
         raise UsageError(f"no test matches -k {options.chosen!r} at the level {options.level}")
     if options.json:
         from ..testing.conformance.page import report
@@ -141,8 +144,11 @@ def _verify_communicator(options: argparse.Namespace) -> int:
     from ..communication.engines import engine
     from .launch import launch
 
-    if options.count < 1:
-        raise UsageError(f"-n wants a number of processes, got {options.count}")
+    if unused := [name for name, given in _of_devices(options).items() if given]:
+        raise UsageError(f"{', '.join(unused)}: that is of devices, not of communicators")
+    count = 2 if options.count is None else options.count
+    if count < 1:
+        raise UsageError(f"-n wants a number of processes, got {count}")
     try:
         engine(options.communicator)
     except RuntimeError as error:
@@ -150,15 +156,27 @@ def _verify_communicator(options: argparse.Namespace) -> int:
     program = [sys.executable, "-m", "mindtorch_core.testing.communicators", options.communicator]
     program += [name.strip() for name in options.chosen.split(" or ")] if options.chosen else []
     if not options.json:
-        return launch(program, os.environ, options.count)
+        return launch(program, os.environ, count)
     with tempfile.TemporaryDirectory() as folder:
         results = Path(folder) / "results.json"
         with output_aside():
-            status = launch([*program, f"--results={results}"], os.environ, options.count)
+            status = launch([*program, f"--results={results}"], os.environ, count)
         checks = json.loads(results.read_text("utf-8")) if results.exists() else {}
-    about = {"communicator": options.communicator, "processes": options.count}
+    about = {"communicator": options.communicator, "processes": count}
     print_json({"status": status, **about, "checks": checks})
     return status
+
+
+def _of_devices(options: argparse.Namespace) -> dict[str, bool]:
+    """What only the tests of a device take, and whether it is given."""
+    return {
+        f"the device {options.device!r}": options.device is not None,
+        "--level": options.level is not None,
+        "--html": options.html is not None,
+        "--junit": options.junit is not None,
+        "--no-fallback": options.no_fallback,
+        "--shard": options.shard is not None,
+    }
 
 
 def _arguments(options: argparse.Namespace) -> list[str]:

@@ -62,8 +62,8 @@ def site(tmp_path):
                 "[mindtorch.backends]\nbare = mindtorch_variant.plugin\n"
             )
 
-        def run(self, *command, backends=""):
-            env = {**os.environ, "MINDTORCH_BACKENDS": backends}
+        def run(self, *command, backends="", **variables):
+            env = {**os.environ, **variables, "MINDTORCH_BACKENDS": backends}
             env["PYTHONPATH"] = os.pathsep.join([str(tmp_path), str(TESTS), *ABOVE])
             return subprocess.run(
                 [sys.executable, *command],
@@ -185,6 +185,33 @@ def test_shards_are_all_of_it_once(site):
     parts = [names("--shard", f"{i}/2") for i in (1, 2)]
     assert sorted([*parts[0], *parts[1]]) == sorted(whole)
     assert max(map(len, parts)) - min(map(len, parts)) <= 1
+
+
+def test_shards_are_all_of_it_once_whatever_orders_the_tests(site):
+    (site.folder / "in_turns.py").write_text(
+        "import os\n"
+        "def pytest_collection_modifyitems(items):\n"
+        "    items.sort(key=lambda i: hash((os.environ['PYTHONHASHSEED'], i.nodeid)))\n"
+    )
+    chosen = ("--level", "smoke", "-k", "test_forward and exp", "--junit", "part.xml")
+    found = []
+    for i in (1, 2):
+        env = {"PYTEST_PLUGINS": "in_turns", "PYTHONHASHSEED": str(i)}
+        done = site.verify("cpu", *chosen, "--shard", f"{i}/2", **env)
+        assert done.returncode == 0, done.stdout + done.stderr
+        cases = ElementTree.parse(site.folder / "part.xml").iter("testcase")
+        found += [case.get("name") for case in cases]
+    assert len(found) == len({*found}) > 2
+    done = site.verify("cpu", *chosen)
+    cases = ElementTree.parse(site.folder / "part.xml").iter("testcase")
+    assert sorted(found) == sorted(case.get("name") for case in cases)
+
+
+def test_a_part_without_a_test_is_none_that_fails(site):
+    chosen = ("cpu", "--level", "smoke", "-k", "test_forward and exp-float32")
+    done = site.verify(*chosen, "--shard", "900/900")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "part 900/900 has no test: there are fewer tests than parts" in done.stderr
 
 
 def test_what_is_declared_of_the_numbers_is_reported(site):
@@ -314,6 +341,12 @@ def test_samples_of_a_dtype_that_the_device_lacks_are_left_out(site):
         (["cpu", "--html", "nowhere/page.html"], "cannot write 'nowhere/page.html'"),
         (["cpu", "--shard", "4/3"], "a shard is i/n with i from 1 to n"),
         (["cpu", "--level", "most"], "invalid choice: 'most'"),
+        (["cpu", "-n", "2"], "-n is for communicators"),
+        (["cpu", "--communicator", "mpi"], "the device 'cpu': that is of devices, not of"),
+        (
+            ["--communicator", "mpi", "--shard", "1/2", "--no-fallback"],
+            "--no-fallback, --shard: that is of devices, not of communicators",
+        ),
     ],
 )
 def test_wrong_arguments_are_one_line(site, arguments, text):

@@ -22,6 +22,7 @@ class Options:
         quiet: show no sign of each test.
         fallback: whether the CPU may compute what the device has no kernel for.
         shard: which part of the tests is run, of how many.
+        emptied: whether tests were chosen, and none of them is of that part.
         progress: the line that says how far a quiet run is, while one runs.
     """
 
@@ -31,6 +32,7 @@ class Options:
     quiet: bool = False
     fallback: bool = True
     shard: tuple[int, int] = (1, 1)
+    emptied: bool = False
     progress: Progress | None = None
 
 
