@@ -10,6 +10,7 @@ from ...tensors.tensor import Tensor
 from ...values.references import LOOK
 from ...values.shapes import Shape
 from ..dependence import memory_of
+from ..exactly import INEXACT, exactly
 from ..telling import TELLING, told_at
 from ..trace import NO_OPTIONS, TENSORS, Entry
 from .program import Instruction, Number, Program, Ref, Value, refs_of
@@ -125,6 +126,8 @@ class Description:
                     self._use(each, kind is list)
                 else:
                     self._describe(each, False)
+        elif kind in INEXACT:
+            self._parts += kind, exactly(value)
         else:
             self._parts += kind, value
 

@@ -7,6 +7,7 @@ from types import CodeType
 from typing import Any
 
 from ...tensors.tensor import Tensor
+from ..exactly import INEXACT, exactly
 from ..programs.program import Number, Ref
 from ..trace import TENSORS, Entry
 from .known import Expected, Known, strides_of
@@ -86,12 +87,14 @@ def is_alias(have: Any, t: Tensor) -> bool:
 
 
 def same(value: Any, wanted: Any) -> bool:
-    """Whether two arguments are equal, and of the same types."""
+    """Whether two arguments are the same: of the same types, and zeros of the same sign."""
     kind = value.__class__
     if kind is not wanted.__class__:
         return False
     if kind is list or kind is tuple:
         return len(value) == len(wanted) and all(map(same, value, wanted))
+    if kind in INEXACT:
+        return value is wanted or exactly(value) == exactly(wanted)
     return bool(value is wanted or value == wanted)
 
 
