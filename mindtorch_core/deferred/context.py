@@ -63,6 +63,7 @@ class Pipeline(Replaying):
         max_bytes: size of the recorded results, in bytes, at which it flushes by itself.
         nbytes: size of the results recorded since the last flush.
         through_backward: whether `backward()` and `grad()` are recorded as well, instead of flushing.
+        captures: whether what is recorded is all that later calls of a captured function do.
         observer: what follows it, if it is traced.
         announced: what ends the block that is entered next.
         end: what ends the next block, where that is there already.
@@ -73,6 +74,7 @@ class Pipeline(Replaying):
         "__weakref__", "_blocks", "_stack", "_thread", "announced", "claim", "end", "launching",
         "max_bytes", "max_ops", "observer",
     )  # fmt: skip
+    captures = False
 
     def __init__(
         self,

@@ -50,6 +50,8 @@ class Recorder(Pipeline):
         outside: what it has asked of the machine.
     """
 
+    captures = True
+
     def __init__(self) -> None:
         super().__init__(max_ops=1 << 40, max_bytes=1 << 62, through_backward=True)
         self.launches = 0

@@ -66,29 +66,63 @@ def test_a_call_that_a_recording_would_not_do_again_is_refused(op):
     assert torch.equal(caught.value.result, CALLS[op](torch.ones(3)))
 
 
-def test_data_parallel_steps_are_refused_by_the_name_of_what_they_call():
+def stepping(model):
+    """A training step of a model."""
     nn = pytest.importorskip("mindtorch_nn")
-    model = nn.parallel.DistributedDataParallel(nn.Linear(3, 1))
+    optimizer = nn.optim.SGD(model.parameters(), 0.1)
 
     def step(x):
-        loss = model(x).sum()
+        optimizer.zero_grad()
+        loss = model(x).square().sum()
         loss.backward()
+        optimizer.step()
         return loss.detach()
 
-    with pytest.raises(torch.CaptureError, match=r"calls other processes.*: all_reduce\(\) at"):
-        torch.pipeline.capture(step)(torch.ones(2, 3))
+    return step
 
 
-def test_the_broadcast_of_buffers_is_no_less_refused():
+# What is done beside the ops, or by changes that nobody guards.
+@pytest.mark.parametrize("how", ["unused", "static", "hook", "replicate"])
+def test_data_parallel_steps_that_are_more_than_ops_are_refused_by_what_they_call(how):
     nn = pytest.importorskip("mindtorch_nn")
-    model = nn.parallel.DistributedDataParallel(nn.BatchNorm1d(3))
+    options = {"find_unused_parameters": how == "unused", "static_graph": how == "static"}
+    if how == "replicate":
+        model = dist._composable.replicate(nn.Linear(3, 1))
+    else:
+        model = nn.parallel.DistributedDataParallel(nn.Linear(3, 1), **options)
+    if how == "hook":
+        hooks = pytest.importorskip("mindtorch_core.distributed.algorithms.ddp_comm_hooks")
+        model.register_comm_hook(None, hooks.default_hooks.allreduce_hook)
+    with pytest.raises(torch.CaptureError, match=r"calls other processes.*_functional_collectives"):
+        torch.pipeline.capture(stepping(model))(torch.ones(2, 3))
 
-    def evaluated(x):
-        with torch.no_grad():
-            return model(x)
 
-    with pytest.raises(torch.CaptureError, match="calls other processes"):
-        torch.pipeline.capture(evaluated)(torch.ones(2, 3))
+@pytest.mark.parametrize(
+    "options", [{}, {"gradient_as_bucket_view": True}, {"bucket_cap_mb": 1e-4}]
+)
+def test_data_parallel_steps_are_recorded(options):
+    nn = pytest.importorskip("mindtorch_nn")
+
+    def results(capture):
+        torch.manual_seed(0)
+        layers = nn.Linear(3, 400), nn.BatchNorm1d(400), nn.Linear(400, 200), nn.Linear(200, 1)
+        model = nn.parallel.DistributedDataParallel(nn.Sequential(*layers), **options)
+        step = capture(stepping(model))
+        losses = [step(torch.randn(4, 3)).item() for _ in range(4)]
+        return losses, [t.tolist() for t in model.state_dict().values()]
+
+    assert results(torch.pipeline.capture) == results(lambda step: step)
+
+
+def test_a_recorded_step_sees_that_the_sums_are_made_otherwise():
+    nn = pytest.importorskip("mindtorch_nn")
+    hooks = pytest.importorskip("mindtorch_core.distributed.algorithms.ddp_comm_hooks")
+    model = nn.parallel.DistributedDataParallel(nn.Linear(3, 1))
+    step = torch.pipeline.capture(stepping(model))
+    step(torch.ones(2, 3))
+    model.register_comm_hook(None, hooks.default_hooks.allreduce_hook)
+    with pytest.raises(torch.CaptureError, match="_comm_hooks"):
+        step(torch.ones(2, 3))
 
 
 def test_ops_are_recorded():

@@ -22,15 +22,19 @@ def batch(step):
     return torch.randn(4, 6)
 
 
-def by_reducer(steps):
+def by_reducer(steps, capture=lambda step: step):
     ddp = nn.parallel.DistributedDataParallel(model())
-    optimizer, losses = torch.optim.Adam(ddp.parameters(), 0.01), []
-    for number in range(steps):
+    optimizer = torch.optim.Adam(ddp.parameters(), 0.01)
+
+    @capture
+    def step(x):
         optimizer.zero_grad()
-        loss = ddp(batch(number)).square().mean()
+        loss = ddp(x).square().mean()
         loss.backward()
         optimizer.step()
-        losses.append(loss.item())
+        return loss.detach()
+
+    losses = [step(batch(number)).item() for number in range(steps)]
     return losses, [p.tolist() for p in ddp.parameters()]
 
 
@@ -61,6 +65,9 @@ def captured(steps, mean):
 
 
 expected = by_reducer(6)
+assert by_reducer(6, torch.pipeline.capture) == expected
+# Where one process captures it and another does not, they make the same calls.
+assert by_reducer(6, torch.pipeline.capture if rank else lambda step: step) == expected
 assert captured(6, lambda grads: funcol.all_reduce_coalesced([*grads], "avg", world)) == expected
 assert captured(6, each_in_place) == expected
 assert captured(6, in_place) == expected

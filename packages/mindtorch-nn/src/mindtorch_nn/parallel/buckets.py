@@ -140,6 +140,10 @@ class Bucket:
         for place in self.apart:
             self.views[place] = self.memory[:0]  # whoever drops the gradient frees it
 
+    def forget(self) -> None:
+        """Have no memory: it is that of a recording."""
+        self.memory, self.views = None, []
+
 
 class SparseBucket(Bucket):
     """A parameter whose gradients have values for some of its rows alone, and are summed as such."""

@@ -137,6 +137,7 @@ def replicate(
     names = {*own, *(name for name, _ in module.named_buffers())}
     DistributedDataParallel._set_params_and_buffers_to_ignore_for_model(module, names)
     parallel = DistributedDataParallel(module, **kwargs)
+    parallel._is_called = False
     if narrowed := Narrowed.of(module, kwargs.get("mixed_precision"), own):
         module.forward = partial(narrowed.around, module.forward)
     replicate.state(module).parallel = parallel  # type: ignore[attr-defined]

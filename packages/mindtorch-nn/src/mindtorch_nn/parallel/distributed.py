@@ -122,6 +122,9 @@ class DistributedDataParallel(Module, Joinable):
         self.require_forward_param_sync = True
         self._divide_by_initial_world_size = True
         self.mixed_precision = mixed_precision
+        self._is_called = True  # by programs, and not by hooks of a module as in `replicate`
+        # PyTorch's name. A captured function sees by it that there is one now.
+        self._comm_hooks: list[tuple[Callable[..., Any], Any]] = []
         reducer = self._new_reducer()
         if init_sync:
             self._compare(reducer.parameters)
@@ -225,6 +228,11 @@ class DistributedDataParallel(Module, Joinable):
     def _share(self, tensors: Iterable[Tensor], root: int = 0) -> None:
         """Overwrite tensors with those of the rank at a position."""
         dist = torch.distributed
+        if self._is_captured():
+            for t in tensors:
+                name = self.process_group.group_name
+                torch.ops._c10d_functional.broadcast_(t.detach(), root, name)
+            return
         works = [
             dist.broadcast(t.detach(), group=self.process_group, group_src=root, async_op=True)
             for t in tensors
@@ -274,6 +282,7 @@ class DistributedDataParallel(Module, Joinable):
                 "says how gradients are summed"
             )
         self.reducer.use(partial(hook, state))
+        self._comm_hooks.append((hook, state))
 
     @staticmethod
     def _check_annotations(hook: Callable[..., Any]) -> None:
@@ -357,8 +366,14 @@ class DistributedDataParallel(Module, Joinable):
         self.require_forward_param_sync = training
         if training:
             finds = self.find_unused_parameters or self.static_graph
-            self.reducer.begin([*_find_tensors(outputs)] if finds else [])
+            found = [*_find_tensors(outputs)] if finds else []
+            self.reducer.begin(found, captured=self._is_captured())
         return outputs
+
+    def _is_captured(self) -> bool:
+        """Whether a captured function calls this, and guards its attributes: collectives are ops then."""
+        pipe = torch.current_pipeline()
+        return pipe is not None and pipe.captures and self._is_called
 
     # ---- uneven inputs ---------------------------------------------------------------------------
 

@@ -67,6 +67,7 @@ class Reducer:
         self._unused: list[int] = []  # those that get none in the backward that is expected
         self._open = False  # whether it has begun
         self.active = False
+        self._captured = False  # whether a captured function makes this step
         self.share = 1 / torch.distributed.get_world_size(group)
         self._handles = []
         for number, parameter in enumerate(self.parameters):
@@ -90,11 +91,12 @@ class Reducer:
             if table and next(reversed(table)) != handle.id:
                 table.move_to_end(handle.id)
 
-    def begin(self, outputs: Sequence[Tensor]) -> None:
+    def begin(self, outputs: Sequence[Tensor], *, captured: bool = False) -> None:
         """Expect a backward pass.
 
         Args:
             outputs: where it begins; empty if that is not known.
+            captured: whether a captured function makes it, which asks whoever calls this for changes.
 
         Raises:
             RuntimeError: if gradients of the last one are missing.
@@ -107,8 +109,9 @@ class Reducer:
                 )
         self._next, self._works = 0, []
         self._be_last()
+        self._captured = captured and self._sums_by_ops()
         for bucket in self.buckets:
-            bucket.begin(anew=not self.keeps_memory)
+            bucket.begin(anew=self._captured or not self.keeps_memory)
         self._unused = []
         self._left = [*(self._times or [0] * len(self.parameters))]
         self._open = False
@@ -122,6 +125,11 @@ class Reducer:
             self._unused = [n for n, times in enumerate(self._times) if not times]
         for node in {t.grad_fn for t in outputs if t.grad_fn is not None}:
             node.register_prehook(self._begun)
+
+    def _sums_by_ops(self) -> bool:
+        """Whether ops can do all that is done, as a captured function's later calls do nothing else."""
+        plain = all(type(bucket) is Bucket for bucket in self.buckets)
+        return plain and not self.finds_unused and self._hook is None
 
     def _begun(self, _: Any = None) -> None:
         """Backward has begun: what is known to get no gradient in it does not wait for one."""
@@ -198,6 +206,12 @@ class Reducer:
         number, bucket = self._next, self.buckets[self._next]
         self._next += 1
         last = self._next == len(self.buckets)
+        if self._captured:
+            with torch.no_grad():
+                for term in bucket.terms():
+                    torch.ops._c10d_functional.all_reduce_(term, "sum", self.group.group_name)
+            self._works.append([])
+            return
         if self._hook is None:
             # Nothing is left to be computed beside the last sums: this thread makes them, as to wake another
             # one takes longer than a small sum.
@@ -243,6 +257,8 @@ class Reducer:
         for bucket, works in zip(self.buckets, self._works, strict=True):
             self._await(bucket, works)
             bucket.give([used[n] for n in bucket.numbers])
+            if self._captured:
+                bucket.forget()
         self._works = []
         for parameter in self.parameters:
             if hasattr(parameter, "_steps_in_backward") and parameter.grad is not None:
