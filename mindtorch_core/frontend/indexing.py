@@ -257,8 +257,7 @@ def _truth(item: Any) -> bool | None:
 
 def _alone(item: Any) -> Any:
     """What an array without dimensions holds; anything else as it is."""
-    holds_one = hasattr(item, "__array_interface__") and getattr(item, "shape", None) == ()
-    return item.item() if holds_one else item
+    return item.item() if _is_array(item) and getattr(item, "shape", None) == () else item
 
 
 def _index_tensor(item: Any, like: Tensor) -> Tensor:
@@ -278,7 +277,7 @@ def _index_tensor(item: Any, like: Tensor) -> Tensor:
             )
         moves = item._device is not like._device and item._device.type == "cpu"
         return item.to(like._device) if moves else item
-    if type(item) in _SEQUENCES or hasattr(item, "__array_interface__"):
+    if type(item) in _SEQUENCES or _is_array(item):
         return _as_index(item, like)
     if isinstance(item, str):
         raise TypeError(
@@ -289,6 +288,11 @@ def _index_tensor(item: Any, like: Tensor) -> Tensor:
         "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid "
         f"indices (got {type(item).__name__})"
     )
+
+
+def _is_array(item: Any) -> bool:
+    """Whether something is an array, and not NumPy's kind of a number, which has an array's names too."""
+    return hasattr(item, "__array_interface__") and hasattr(item, "__len__")
 
 
 def _without_gaps(found: list[Tensor | None]) -> list[Tensor | None]:

@@ -40,7 +40,8 @@ def python_number(value: Any) -> Any:
         if isinstance(value, kind):
             return kind(value)  # type: ignore[arg-type]  # a subclass of the kind
     if isinstance(value, numeric.Integral):
-        return int(value)
+        # NumPy counts spans of time among the integers.
+        return None if type(value).__name__ == "timedelta64" else int(value)
     if isinstance(value, numeric.Real):
         return float(value)
     if isinstance(value, numeric.Complex):

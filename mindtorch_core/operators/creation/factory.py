@@ -39,8 +39,10 @@ def checked_size(size: Sequence[int]) -> tuple[int, ...]:
 
     Raises:
         RuntimeError: if a size is negative.
-        TypeError: if one is not an int.
+        TypeError: if one is not an int, or they are no list or tuple.
     """
+    if not isinstance(size, list | tuple):
+        raise TypeError(f"sizes are a tuple of ints, not {type(size).__name__}")
     shape = tuple(size)
     for n in shape:
         if n.__class__ is not int:
