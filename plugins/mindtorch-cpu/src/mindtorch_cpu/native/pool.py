@@ -46,8 +46,8 @@ _FIRST_FIELD: Final = _LINE * len(_WORDS)
 _MUTEX: Final = _FIRST_FIELD + _LINE * -(-len(_FIELDS) // _LINE)
 _WORK, _DONE, _SIGNALS = (_MUTEX + _ROOM * i for i in (1, 2, 3))
 _SIZE: Final = _SIGNALS + _ROOM
-# How often a thread looks before it sleeps: some 25 us, for threads of others, as BLAS's, may be waiting for the
-# processor. It does not let them run between: it would get the processor back when all is long over.
+# How often a thread looks before it sleeps: some 25 us, as other threads, such as BLAS's, may be waiting for
+# the processor. It does not let them run between: it would get the processor back when all is long over.
 _LOOKS: Final = 1000
 # What tells a processor that a thread only looks, and what is called for that.
 _PAUSES: Final = {
