@@ -29,12 +29,13 @@ def mindtorch_doctor():
 
 def test_a_backend_with_a_device_is_healthy(capsys):
     assert main(["doctor", "cpu"]) == 0
-    first, second, blas, third = capsys.readouterr().out.splitlines()
+    first, second, blas, kernels, threads = capsys.readouterr().out.splitlines()
     assert first.startswith("cpu: mindtorch-cpu ")
     assert first.endswith(", can be used")
     assert second == "  devices: 1"
     assert re.fullmatch(r"  NumPy [\d.]+\S*, its BLAS: \S.*", blas)
-    assert third.startswith("  compiled kernels: ")
+    assert kernels.startswith("  compiled kernels: ")
+    assert re.fullmatch(r"  threads of kernels: \d+, \S.*", threads)
 
 
 def test_all_installed_backends_are_examined_by_default(capsys):

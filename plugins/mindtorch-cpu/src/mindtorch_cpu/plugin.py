@@ -41,6 +41,7 @@ def mindtorch_doctor() -> Diagnosis:
     """Say what multiplies matrices and whether compiled kernels are used; NumPy serves in any case."""
     import numpy as np
 
+    from .native.pool import threads_used
     from .native.showing import condition
 
     built: Any = np.show_config("dicts")
@@ -48,7 +49,8 @@ def mindtorch_doctor() -> Diagnosis:
     library = f"{blas.get('name', 'unknown')} {blas.get('version', '')}".strip()
     return Diagnosis(
         True,
-        f"devices: 1\nNumPy {np.__version__}, its BLAS: {library}\ncompiled kernels: {condition()}",
+        f"devices: 1\nNumPy {np.__version__}, its BLAS: {library}\ncompiled kernels: {condition()}\n"
+        f"threads of kernels: {threads_used()}",
     )
 
 

@@ -13,8 +13,10 @@ import pytest
 
 import mindtorch_core as torch
 from mindtorch_cpu.addresses import address, arguments
-from mindtorch_cpu.native import sharing
+from mindtorch_cpu.native import compiler, sharing
+from mindtorch_cpu.native import pool as native_pool
 from mindtorch_cpu.native.pool import pool
+from mindtorch_cpu.plugin import mindtorch_doctor
 from mindtorch_cpu.workers import share_out
 
 CALL = ctypes.CFUNCTYPE(
@@ -97,6 +99,29 @@ def test_calls_of_an_item_follow_each_other_in_one_thread(threads):
     of_item = {i: [s for s in kernel.seen if s[1] - s[2] == -i] for i in range(20)}
     assert all(len({s[4] for s in calls}) == 1 for calls in of_item.values())
     assert all([s[1] for s in calls] == [i, i + 1, i + 2] for i, calls in of_item.items())
+
+
+def test_the_doctor_says_whose_threads_there_are(threads, monkeypatch):
+    assert mindtorch_doctor().text.endswith("\nthreads of kernels: 4, the system's own")
+    monkeypatch.setattr(native_pool, "_pool", lambda: "OSError: nothing")
+    assert mindtorch_doctor().text.endswith(
+        "\nthreads of kernels: 4, Python's (OSError: nothing)"
+    )
+    assert pool() is None
+
+
+@pytest.mark.parametrize(
+    "broken", [OSError("no threads"), AttributeError("sched"), RuntimeError("no")]
+)
+def test_a_pool_that_cannot_be_made_leaves_the_work_to_python(broken, monkeypatch):
+    def refuse(*args):
+        raise broken
+
+    monkeypatch.setattr(native_pool.Pool, "__init__", refuse)
+    assert native_pool._pool.__wrapped__() in (
+        compiler.ready(),
+        f"{type(broken).__name__}: {broken}",
+    )
 
 
 def test_python_threads_do_the_same_where_there_is_no_pool(threads, monkeypatch):
@@ -193,7 +218,7 @@ def test_a_process_ends_while_threads_still_look_for_work(threads):
         "",
         "raise SystemExit",
         "import os; os._exit(0)",
-        "del threads, counts; pool.cache_clear()",
+        "del threads, counts; __import__('mindtorch_cpu').native.pool._pool.cache_clear()",
     ):
         assert ended(f"job()\n{end}") == []
 

@@ -33,7 +33,7 @@ from ..addresses import address
 from ..workers import at_work
 from . import compiler, store
 
-__all__ = ["Pool", "pool"]
+__all__ = ["Pool", "pool", "threads_used"]
 
 _WORDS: Final = ("busy", "job", "turn", "inside", "waiting", "asleep")
 _LINE: Final = 8  # words of a cache line
@@ -453,13 +453,28 @@ def _function(name: str) -> int:
 
 
 @functools.cache
-def pool() -> Pool | None:
-    """The pool of this process; None where there can be none, and threads of Python do the work."""
-    if os.name != "posix" or compiler.ready() is not None:
-        return None
+def _pool() -> Pool | str:
+    if os.name != "posix":
+        return "the system has no threads of POSIX"
+    reason = compiler.ready()
+    if reason is not None:
+        return reason
     try:
         made = Pool()
-    except (OSError, AttributeError, RuntimeError):
-        return None
+    except (OSError, AttributeError, RuntimeError) as error:
+        return f"{type(error).__name__}: {error}"
     os.register_at_fork(after_in_child=made.begin)
     return made
+
+
+def pool() -> Pool | None:
+    """The pool of this process; None where there can be none, and threads of Python do the work."""
+    found = _pool()
+    return None if isinstance(found, str) else found
+
+
+def threads_used() -> str:
+    """How many threads kernels run in, for reports: the system's, or Python's and why."""
+    found = _pool()
+    whose = f"Python's ({found})" if isinstance(found, str) else "the system's own"
+    return f"{get_num_threads()}, {whose}"
