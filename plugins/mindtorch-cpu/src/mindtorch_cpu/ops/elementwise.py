@@ -86,7 +86,9 @@ def _replacing(d: Any, nan: Any, posinf: Any, neginf: Any) -> tuple[Any, Callabl
     largest = finfo(TORCH_OF[d]).max
     high = largest if posinf is None else posinf
     low = -largest if neginf is None else neginf
-    none, high, low = (quietly(np.array, float(x), d) for x in (nan or 0.0, high, low))
+    none, high, low = (
+        quietly(np.array, float(x), d) for x in (0.0 if nan is None else nan, high, low)
+    )
 
     def made(x: Any) -> Any:
         found = np.where(np.isnan(x), none, x)
