@@ -98,9 +98,7 @@ class Pipeline(Replaying):
         observer = TRACING[-1]() if TRACING else PICTURES.observer() if trace else None
         self.observer = observer
         self.recorded: list[Entry] = [] if observer is None else observer.entries
-        self.max_ops = max_ops
-        self.max_bytes = max_bytes
-        self.through_backward = through_backward
+        self.max_ops, self.max_bytes, self.through_backward = max_ops, max_bytes, through_backward
         self.lock = RLock()  # the claim has forked children find it free
 
     # ---- flushing ------------------------------------------------------------------------------

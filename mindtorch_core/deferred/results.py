@@ -82,7 +82,45 @@ def results_of(op: RecordedOp, rule: Callable[..., Any], schema: OperatorSchema 
         rule: tells shapes and dtypes of the results.
         schema: its signature.
     """
+
+    def viewed(
+        pipe: Pipeline, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> tuple[tuple[Tensor, ...], Any]:
+        """A view of memory that may be pending."""
+        spec, base = rule(*args, **kwargs), args[0]
+        storage = base._own_storage()
+        strides = base._geometry()[0] if spec.strides is None else spec.strides
+        view = make_view(base, spec.shape, strides, spec.offset, spec.dtype)
+        if detaches:
+            view._base = None
+        storage.pending = pipe  # last, as above
+        return (view,), view
+
+    def made(
+        pipe: Pipeline, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> tuple[tuple[Tensor, ...], Any]:
+        """New tensors, as many as the rule tells of; None where it tells of none."""
+        spec = rule(*args, **kwargs)
+        on = _place_of(op, args, kwargs)
+        if not isinstance(spec, tuple | list):
+            t = _fresh(pipe, spec, on)
+            return (t,), t
+        outs = [None if s is None else _fresh(pipe, s, on) for s in spec]
+        # A tuple of its own: what only the entry's tuple holds is what nobody can see.
+        given = outs if isinstance(spec, list) else tuple(outs)
+        return tuple(t for t in outs if t is not None), given
+
+    if op.writes:
+        return _writes_of(rule, schema)
+    # Detaching shares memory, and gives no view of its base.
+    detaches = op.definition is not None and isinstance(op.definition.grad, str)
+    return viewed if op.view else made
+
+
+def _writes_of(rule: Callable[..., Any], schema: OperatorSchema | None) -> Results:
+    """What makes the results of a call of an op that writes arguments."""
     places = written_places(schema)
+    several = schema is not None and bool(schema.returns) and schema.returns[0].is_list
 
     def written_only(
         pipe: Pipeline, args: tuple[Any, ...], kwargs: dict[str, Any]
@@ -121,44 +159,12 @@ def results_of(op: RecordedOp, rule: Callable[..., Any], schema: OperatorSchema 
             storage.pending = pipe
         return outs, [*outs] if several else outs[0]
 
-    def viewed(
-        pipe: Pipeline, args: tuple[Any, ...], kwargs: dict[str, Any]
-    ) -> tuple[tuple[Tensor, ...], Any]:
-        """A view of memory that may be pending."""
-        spec, base = rule(*args, **kwargs), args[0]
-        storage = base._own_storage()
-        strides = base._geometry()[0] if spec.strides is None else spec.strides
-        view = make_view(base, spec.shape, strides, spec.offset, spec.dtype)
-        if detaches:
-            view._base = None
-        storage.pending = pipe  # last, as above
-        return (view,), view
-
-    def made(
-        pipe: Pipeline, args: tuple[Any, ...], kwargs: dict[str, Any]
-    ) -> tuple[tuple[Tensor, ...], Any]:
-        """New tensors, as many as the rule tells of; None where it tells of none."""
-        spec = rule(*args, **kwargs)
-        on = _place_of(op, args, kwargs)
-        if not isinstance(spec, tuple | list):
-            t = _fresh(pipe, spec, on)
-            return (t,), t
-        outs = [None if s is None else _fresh(pipe, s, on) for s in spec]
-        # A tuple of its own: what only the entry's tuple holds is what nobody can see.
-        given = outs if isinstance(spec, list) else tuple(outs)
-        return tuple(t for t in outs if t is not None), given
-
-    if op.writes:
-        if schema is None:
-            return written
-        if not schema.returns:
-            return written_only
-        several = schema.returns[0].is_list
-        first = not several and places[0] == (0, schema.arguments[0].name)
-        return written if first or len(places) > 1 else written_and_given
-    # Detaching shares memory, and gives no view of its base.
-    detaches = op.definition is not None and isinstance(op.definition.grad, str)
-    return viewed if op.view else made
+    if schema is not None and not schema.returns:
+        return written_only
+    if schema is None or len(places) > 1:
+        return written
+    first = not several and places[0] == (0, schema.arguments[0].name)
+    return written if first else written_and_given
 
 
 def _place_of(op: RecordedOp, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

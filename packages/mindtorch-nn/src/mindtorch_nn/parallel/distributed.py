@@ -70,6 +70,8 @@ class DistributedDataParallel(Module, Joinable):
         RuntimeError: if the module has nothing to train, or the copies differ in their parameters.
     """
 
+    _is_called = True  # by programs, and not by hooks of a module as in `replicate`
+
     def __init__(
         self,
         module: Module,
@@ -118,21 +120,29 @@ class DistributedDataParallel(Module, Joinable):
         self.find_unused_parameters = find_unused_parameters
         self.gradient_as_bucket_view = gradient_as_bucket_view
         self.static_graph = static_graph
-        self.require_backward_grad_sync = True
-        self.require_forward_param_sync = True
+        self.require_backward_grad_sync = self.require_forward_param_sync = True
         self._divide_by_initial_world_size = True
         self.mixed_precision = mixed_precision
-        self._is_called = True  # by programs, and not by hooks of a module as in `replicate`
-        # PyTorch's name. A captured function sees by it that there is one now.
-        self._comm_hooks: list[tuple[Callable[..., Any], Any]] = []
+        self._comm_hooks: list[
+            tuple[Any, Any]
+        ] = []  # where captured functions see that there is one
         reducer = self._new_reducer()
         if init_sync:
-            self._compare(reducer.parameters)
-            self._share(self._shared_parameters())
-            if self.forward_sync_buffers or forward_sync_buffers is not None:
-                self._share(self._shared_buffers())
+            told = self.forward_sync_buffers or forward_sync_buffers is not None
+            self._begin_alike(reducer.parameters, buffers=told)
         self.reducer = reducer
         self._narrowed = Narrowed.of(module, mixed_precision, self.parameters_to_ignore)
+
+    def _begin_alike(self, trained: Sequence[Tensor], *, buffers: bool) -> None:
+        """Have rank 0's parameters, and maybe buffers, in all processes.
+
+        Raises:
+            RuntimeError: if the copies differ in their parameters.
+        """
+        self._compare(trained)
+        self._share(self._shared_parameters())
+        if buffers:
+            self._share(self._shared_buffers())
 
     def _new_reducer(self) -> Reducer:
         """What sums the gradients of the module.
