@@ -50,7 +50,7 @@ from .captured_told import (
     registered,
     settings_told,
 )  # fmt: skip
-from .captured_watches import MISSING, Watch, cell_content, differences, of_order, sized
+from .captured_watches import MISSING, Watch, cell_content, differences, entries, of_order, sized
 
 __all__ = ["Surroundings"]
 
@@ -110,6 +110,9 @@ class Surroundings:
             self.iterators: list[str] = []
             self._libraries: dict[str, ModuleType] = {}
             self._kinds: dict[type, _Kind] = {}
+            self._of_classes: dict[
+                type, set[str]
+            ] = {}  # what is watched of each: others derive of it
             held = [(each.code.co_name, each) for each in roots]
             self._walk([*held, ("", fn), *zip(self._arguments, given, strict=True)])
 
@@ -266,9 +269,8 @@ class Surroundings:
 
     def _attributes(self, path: str, held: dict[str, Any]) -> Iterator[tuple[str, Any]]:
         """Watch the attributes that the code loads of what is more than its attributes."""
-        return self._entries(
-            path, held, sorted((self._code.names & held.keys()) | self._code.texts)
-        )
+        names = (self._code.names & held.keys()) | self._code.texts
+        return self._entries(path, held, sorted(names))
 
     def _watch(
         self, read: Callable[[], Sequence[Any]], names: list[str]
@@ -282,12 +284,9 @@ class Surroundings:
     def _entries(
         self, path: str, holder: dict[Any, Any], keys: list[Any]
     ) -> Iterator[tuple[str, Any]]:
-        get = holder.get
-
-        def read() -> list[Any]:
-            return [get(key, MISSING) for key in keys]
-
-        return self._watch(read, [f"{path}{key}" for key in keys])
+        for watch in entries(holder, keys, path):
+            self._watches.append(watch)
+            yield from zip(watch.names, watch.was, strict=True)
 
     def _function(self, path: str, fn: FunctionType) -> Iterator[tuple[str, Any]]:
         if is_own(fn.__globals__.get("__name__")):
@@ -396,6 +395,8 @@ class Surroundings:
             names |= {*self._code.names, *_CALLED_BY_TORCH} & held.keys()
             if self._code.joins:
                 names |= {n for n in held if not n.startswith("__")} - self._code.stored
+            names -= self._of_classes.setdefault(each, set())
+            self._of_classes[each] |= names
             yield from self._entries(f"{path}.", held, sorted(names))
         if not is_foreign(type(cls).__module__):
             yield path, self._kind(type(cls))

@@ -17,6 +17,7 @@ __all__ = [
     "Watch",
     "cell_content",
     "differences",
+    "entries",
     "of_order",
     "parts_in_order",
     "sized",
@@ -52,11 +53,25 @@ def differences(watches: Sequence[Watch], text: str) -> Iterator[str]:
     """What is another thing now, in words; ``text`` says when it was what, and has a place for what it is."""
     for watch in watches:  # each call of the function comes here
         now, was = watch.read(), watch.was
-        if len(now) == len(was) and all(map(is_, now, was)):
+        if now is was or (len(now) == len(was) and all(map(is_, now, was))):
             continue
         for name, a, b in zip(watch.names, now, was, strict=False):
             if a is not b and not _equal(a, b):
                 yield f"{name.lstrip('.')} was {_shown(b)} {text.format(_shown(a, b))}"
+
+
+def entries(holder: dict[Any, Any], keys: Sequence[Any], path: str) -> Iterator[Watch]:
+    """What a dict has for some keys, and that it has none of the others."""
+    there = [key for key in keys if key in holder]
+    absent = [key for key in keys if key not in holder]
+    get, view, nothing = holder.get, holder.keys(), (MISSING,) * len(absent)
+    if there:
+        yield Watch(lambda: [get(key, MISSING) for key in there], [f"{path}{key}" for key in there])
+    if absent:
+        yield Watch(
+            lambda: nothing if view.isdisjoint(absent) else [get(key, MISSING) for key in absent],
+            [f"{path}{key}" for key in absent],
+        )
 
 
 def sized(held: Any, name: str) -> Watch:

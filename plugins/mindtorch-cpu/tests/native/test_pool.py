@@ -104,9 +104,7 @@ def test_calls_of_an_item_follow_each_other_in_one_thread(threads):
 def test_the_doctor_says_whose_threads_there_are(threads, monkeypatch):
     assert mindtorch_doctor().text.endswith("\nthreads of kernels: 4, the system's own")
     monkeypatch.setattr(native_pool, "_pool", lambda: "OSError: nothing")
-    assert mindtorch_doctor().text.endswith(
-        "\nthreads of kernels: 4, Python's (OSError: nothing)"
-    )
+    assert mindtorch_doctor().text.endswith("\nthreads of kernels: 4, Python's (OSError: nothing)")
     assert pool() is None
 
 
