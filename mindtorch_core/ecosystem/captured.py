@@ -235,6 +235,11 @@ def _unfit(leaves: list[Any], result: Any, around: Surroundings, settings: Setti
     """Why later calls could not do what a call has done, whatever it has computed; None where they can."""
     if (left := settings.left()) is not None:
         return f"it leaves something set that later calls would not set: {left}"
+    if around.unseen is not None:
+        return (
+            f"it can reach more objects than can be watched, {around.unseen!r} among them: pass what it "
+            f"reads of them as arguments"
+        )
     if around.iterators:
         return (
             f"{around.iterators[0]!r} is an iterator, whose next item is another one in each call: pass "

@@ -54,7 +54,7 @@ from .captured_watches import MISSING, Watch, cell_content, differences, entries
 
 __all__ = ["Surroundings"]
 
-_MOST: Final = 20_000  # of what is watched
+_MOST: Final = 200_000  # of what is watched
 _ELEMENTS: Final = 1_000  # of one list or dict
 # What code loads that asks a dict for more than entries that it has.
 _LOOKED_THROUGH: Final = frozenset({
@@ -82,6 +82,7 @@ class Surroundings:
 
     Attributes:
         iterators: what gives another item each time, as errors call it.
+        unseen: something of more than can be watched; None where all is.
 
     Args:
         fn: the function.
@@ -190,18 +191,16 @@ class Surroundings:
             path, value = todo.pop()
             if isinstance(value, str) and value.isidentifier():
                 self._text(value)
-            if (
-                isinstance(value, Tensor)
-                and path not in self._arguments
-                and id(value) not in self._tensors
-            ):
-                self._tensors[id(value)] = path, value
+            is_tensor, key = isinstance(value, Tensor), id(value)
+            if is_tensor and path not in self._arguments and key not in self._tensors:
+                self._tensors[key] = path, value
                 todo += self._attributes(f"{path}.", vars(value))
-            if isinstance(value, Tensor) or type(value) in _UNWATCHED or id(value) in self._met:
+            if is_tensor or type(value) in _UNWATCHED or key in self._met:
                 continue
-            self._met[id(value)] = value
+            self._met[key] = value
             self._code.names |= names_meant(value)
             todo += self._parts(path, value)
+        self.unseen = next((path.lstrip(".") for path, _ in todo), None)
 
     def _text(self, value: str) -> None:
         """What is held of texts may name attributes, or modules."""

@@ -13,6 +13,7 @@ import pytest
 
 import mindtorch_core as torch
 from mindtorch_core import nn
+from mindtorch_core.ecosystem import captured_surroundings
 
 
 class Config:
@@ -317,3 +318,18 @@ def test_devices_that_copy_by_compositions(tmp_path):
             looks(x)
         assert failed.value.result == 4.0
         del step, looks
+
+
+def test_more_than_can_be_watched_is_refused(monkeypatch):
+    tree = [[float(i)] for i in range(400)]
+
+    def of_all(x):
+        return x * tree[0][0]
+
+    captured = torch.pipeline.capture(of_all)
+    x = torch.ones(3)
+    assert torch.equal(captured(x), of_all(x))
+    monkeypatch.setattr(captured_surroundings, "_MOST", 300)
+    with pytest.raises(torch.CaptureError, match="more objects than can be watched, '") as found:
+        torch.pipeline.capture(of_all)(x)
+    assert torch.equal(found.value.result, of_all(x))
