@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any, Final
 
 import numpy as np
@@ -28,7 +29,7 @@ def multiply(a: Any, b: Any, out: Any) -> bool:
     """Products of stacks (count, rows, inner) and (count, inner, columns); whether that was served."""
     count, rows, _ = a.shape
     columns = b.shape[2]
-    tiles = Tiles("bf", 4, min(rows, 8), columns)
+    tiles = _tiles(min(rows, 8), columns)
     step = max(8, _AT_ONCE // (count * tiles.tiles * tiles.wide) // 8 * 8)
     if tiles.kernel is None:
         return False
@@ -37,7 +38,7 @@ def multiply(a: Any, b: Any, out: Any) -> bool:
     left = _even(a)
     for first in range(0, rows, step):
         part = left[:, first : first + step]
-        tiles = Tiles("bf", 4, part.shape[1], columns)
+        tiles = _tiles(part.shape[1], columns)
         if tiles.kernel is None:
             return False
         begin = beginning(None, count, part.shape[1], tiles, np.dtype(np.float32))
@@ -46,6 +47,11 @@ def multiply(a: Any, b: Any, out: Any) -> bool:
         products.run(address(pairs), pairs.strides[0], found)
         recast_into(found[:, : part.shape[1], :columns], out[:, first : first + step])
     return True
+
+
+@functools.lru_cache(256)
+def _tiles(rows: int, columns: int) -> Tiles:
+    return Tiles("bf", 4, rows, columns)
 
 
 def _even(a: Any) -> Any:
