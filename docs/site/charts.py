@@ -67,7 +67,20 @@ def page(results: Path) -> str:
     parts += _processes(results)
     if (ways := results / "ways.json").exists():
         parts += _ways(json.loads(ways.read_text("utf-8")))
+    if (memory := results / "memory.json").exists():
+        parts += _memory(json.loads(memory.read_text("utf-8")))
     return "\n".join(parts)
+
+
+def _memory(found: Mapping[str, Any]) -> Iterator[str]:
+    """Peaks of networks: a table."""
+    ways = {"program": "one program", "block": "a block", "eager": "mindtorch", "torch": "PyTorch"}
+    yield "## Peak memory of forward and backward pass\n\nMegabytes beyond what the process held.\n"
+    rows = [
+        (case, *(f"{row['peak_bytes'][way] / 1e6:.0f}" for way in ways))
+        for case, row in found["cases"].items()
+    ]
+    yield _table(("network", *ways.values()), rows)
 
 
 def _ways(found: Mapping[str, Any]) -> Iterator[str]:

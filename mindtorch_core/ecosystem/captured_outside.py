@@ -95,7 +95,7 @@ class Outside(SeesCalls):
         if event == "call":
             around = frame.f_globals
             key = frame.f_code, str(around.get("__name__"))
-            if key not in self.ran and not is_importing(frame):
+            if key not in self.ran and not is_importing(frame) and not is_beside(frame):
                 self.ran[key] = around
         if event == "call" and frame.f_code is _WRITES.__code__:
             if (at := _asker(frame.f_back, is_clock=False)) is not None:

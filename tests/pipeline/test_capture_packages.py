@@ -1,5 +1,6 @@
 """`torch.pipeline.capture` of steps that run code of installed packages: what that reads is guarded, and no more."""
 
+import gc
 import importlib
 import sys
 import textwrap
@@ -237,3 +238,26 @@ def test_the_size_of_a_package_does_not_matter(package, monkeypatch):
         prepared(step, torch.ones(2))
         looks[size] = len(package.things.Thing.looked_at)
     assert looks[100] == looks[3000] > 0
+
+
+def test_what_the_garbage_collector_calls_meanwhile_is_not_guarded(tmp_path, monkeypatch):
+    folder = tmp_path / "site-packages"
+    folder.mkdir()
+    (folder / "collector_watch.py").write_text(
+        "times = 0\ndef hook(phase, info):\n    global times\n    times += 1\n"
+    )
+    monkeypatch.syspath_prepend(str(folder))
+    hook = importlib.import_module("collector_watch").hook
+
+    def collecting(x):
+        gc.collect()
+        return x * 2
+
+    captured = torch.pipeline.capture(collecting)
+    gc.callbacks.append(hook)
+    try:
+        for _ in range(4):
+            assert captured(torch.ones(2)).tolist() == [2, 2]
+        assert captured._step is not None
+    finally:
+        gc.callbacks.remove(hook)

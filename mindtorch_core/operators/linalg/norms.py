@@ -354,7 +354,7 @@ for _overload, _rest in (
 
 
 def _frobenius(self: Tensor, dim: int | Sequence[int], keepdim: bool = False) -> Any:
-    if not isinstance(dim, int) and len(dim) > 2:
+    if isinstance(dim, list | tuple) and len(dim) > 2:
         raise RuntimeError(
             f"Expected at most 2 dimensions, but got {len(dim)} dimensions instead. A norm over more "
             f"dimensions is torch.linalg.vector_norm"
