@@ -264,11 +264,7 @@ class _Builtin:
 
     def __init__(self) -> None:
         key = f"builtin-{compiler.fingerprint()}"
-        code = store.load(key)
-        if code is None:
-            code = compiler.compiled(_text())
-            store.save(key, code)
-        self._loaded = compiler.loaded(code)
+        self._loaded = compiler.loaded(store.kept(key, lambda: compiler.compiled(_text())))
         self.method = _Method(b"compiled", self._loaded.address, _FASTCALL, None)
         python = ctypes.pythonapi
         names = {

@@ -29,7 +29,7 @@ _ELEMENTS: Final = 1 << 16
 # Rows that are added up: longer ones leave the cache.
 LONGEST_SUM: Final = 1 << 15
 
-# Calls of a thread: after each it waits for the interpreter's lock, which another may have.
+# Calls of a thread: one that comes late leaves its share to the others.
 _CALLS: Final = 8
 
 Strides = tuple[int, ...]
@@ -104,14 +104,14 @@ class Launch:
     def bound(self, arrays: Sequence[Any]) -> Callable[..., bool] | None:
         """A function that does the same for arrays like those that this was made of, see `direct`."""
         shared = self.strips > self._step
+        threads = pool() if shared else None
         call = bound(
             arrays, self._places, self._words, kernel=self.kernel.address, strips=self.strips,
             scratch=8 * self._scratch, elements=self.elements, alive=self,
-            pool=pool() if shared else None,
+            pool=threads,
         )  # fmt: skip
         if call is None or not shared:
             return call
-        threads = pool()
         return None if threads is None else _Shared(call, threads, self.strips, self._step)
 
 

@@ -359,11 +359,7 @@ class Pool:
 
     def __init__(self) -> None:
         key = f"pool-{compiler.fingerprint()}"
-        code = store.load(key)
-        if code is None:
-            code = compiler.compiled(_text())
-            store.save(key, code)
-        loaded = compiler.loaded(code)
+        loaded = compiler.loaded(store.kept(key, lambda: compiler.compiled(_text())))
         words = np.zeros(_SIZE + _LINE, np.int64)
         start = -(-address(words) // 64) * 64 - address(words)
         self._words = words[start // 8 :][:_SIZE]

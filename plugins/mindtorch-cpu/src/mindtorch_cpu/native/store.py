@@ -12,11 +12,11 @@ import os
 import stat
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final
 
-__all__ = ["clear", "folder", "load", "save", "usage"]
+__all__ = ["clear", "folder", "kept", "load", "save", "usage"]
 
 _MAGIC: Final = b"mindtorch kernel 1\n"
 _MOST_BYTES: Final = 64 << 20
@@ -50,6 +50,15 @@ def _private(path: Path) -> bool:
     if not hasattr(os, "geteuid"):
         return True
     return found.st_uid == os.geteuid() and not found.st_mode & 0o022
+
+
+def kept(key: str, make: Callable[[], bytes]) -> bytes:
+    """An object that was saved, or one that is made now, and saved."""
+    found = load(key)
+    if found is None:
+        found = make()
+        save(key, found)
+    return found
 
 
 def load(key: str) -> bytes | None:

@@ -84,10 +84,7 @@ def _made(kind: Kind) -> Direct | None:
     try:
         name = f"{compiler.fingerprint()} {kind!r}"
         key = hashlib.sha256(name.encode()).hexdigest()
-        code = store.load(key)
-        if code is None:
-            code = compiler.compiled(_TEXTS[type(kind)](kind))
-            store.save(key, code)
+        code = store.kept(key, lambda: compiler.compiled(_TEXTS[type(kind)](kind)))
         made = Direct(compiler.loaded(code))
         size = 8 if kind.dtype == "f8" else 4
         if agrees(kind, made.call, compiler.vector_bytes() // size):
