@@ -3,8 +3,8 @@
     python tests/mutants [--sample 40] [--seed N] [--family NAME ...] [--kind NAME ...] [--seconds 60]
 
 First all quick tests are run once, to see which blocks of the sources each of them runs (kept in
-``.mutants``, for each state of the sources, file by file: a run that is cut off goes on the next time).
-Then each fault is shown to tests that run its block, the quickest first: in forks of one process that has
+``.mutants``, for each state of the sources, file by file: a run that is cut off goes on the next time);
+as many at a time as there are cores. Then each fault is shown to tests that run its block, the quickest first: in forks of one process that has
 collected them, or, where it changes what is done on import, in a new one. Prints the share found by family,
 and each fault that was not: those that change nothing that anybody could see are to be sorted out by
 reading, and those whose block runs in tests that are left out are to be shown to those.
@@ -22,12 +22,15 @@ import subprocess
 import sys
 import tempfile
 from collections import defaultdict
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from importlib.util import find_spec
 from itertools import groupby
 from pathlib import Path
 
 import blocks
 import faulty
+import pytest
 from judge import TASKS
 from mutate import KINDS, Fault, faults, parses
 
@@ -59,6 +62,8 @@ GENERATED = {"homes.py", "samples.py", "window_samples.py", "recurrent_samples.p
 LEFT_OUT = ("npu-simulator", "mindtorch-torch", "opinfo", "moduleinfo", "attacks", "house", "mutants",
             *(() if SIMULATED else ("npu",)))  # fmt: skip
 EACH = 4  # tests of a file that a fault is shown to at first
+TOGETHER = 30  # files of tests that are run in one process
+CORES = os.cpu_count() or 1
 
 Tests = list[tuple[float, str]]
 
@@ -95,6 +100,27 @@ def pytest_with(plugin: str, arguments: list[str], **variables: str) -> int:
 # ---- which tests ------------------------------------------------------------------------------------
 
 
+def parted(files: list[str]) -> list[list[str]]:
+    """Files of one folder each, some at a time."""
+    folders = [list(some) for _, some in groupby(files, lambda file: Path(file).parent)]
+    return [some[n : n + TOGETHER] for some in folders for n in range(0, len(some), TOGETHER)]
+
+
+def find_out(kept: Path, files: list[str]) -> None:
+    """Run tests, to see which blocks of the sources they run."""
+    print(f"which blocks the tests from {files[0]} on run", flush=True)
+    status = pytest_with("reach", files, **{blocks.FOLDER: str(kept)})
+    if status not in (
+        pytest.ExitCode.OK,
+        pytest.ExitCode.TESTS_FAILED,
+        pytest.ExitCode.NO_TESTS_COLLECTED,
+    ):
+        raise SystemExit(f"pytest ended with {status} in the tests from {files[0]} on")
+    for file in files:  # without a quick test
+        if not blocks.kept_at(kept, file).exists():
+            blocks.kept_at(kept, file).write_text('{"tests": [], "blocks": {}}')
+
+
 def reached(kept: Path) -> tuple[dict[str, list[blocks.Span]], dict[str, dict[int, Tests]]]:
     """The blocks of each source, and the tests that run each of them; what is not known yet is found out."""
     if not (kept / "spans.json").exists():
@@ -102,14 +128,9 @@ def reached(kept: Path) -> tuple[dict[str, list[blocks.Span]], dict[str, dict[in
         blocks.tabulate(sources(), kept)
     spans = json.loads((kept / "spans.json").read_text())
     files = test_files()
-    for folder, together in groupby(files, lambda file: Path(file).parent):
-        rest = [file for file in together if not blocks.kept_at(kept, file).exists()]
-        if rest:
-            print(f"which blocks the tests of {folder} run", flush=True)
-            pytest_with("reach", rest, **{blocks.FOLDER: str(kept)})
-        for file in rest:  # without a quick test
-            if not blocks.kept_at(kept, file).exists():
-                blocks.kept_at(kept, file).write_text('{"tests": [], "blocks": {}}')
+    rest = [file for file in files if not blocks.kept_at(kept, file).exists()]
+    with ThreadPoolExecutor(CORES) as runs:
+        list(runs.map(partial(find_out, kept), parted(rest)))
     firsts = {
         path: number for path, (_, number) in json.loads((kept / "table.json").read_text()).items()
     }
@@ -167,21 +188,28 @@ def drawn(
     return found
 
 
+def judge(folder: Path, number: int, some: list[dict[str, object]]) -> None:
+    """Judge faults within functions, or one of what an import runs, in a process of its own."""
+    if not some:
+        return
+    place = folder / f"{number}.tasks"
+    place.write_text("".join(json.dumps(task) + "\n" for task in some), encoding="utf-8")
+    files = sorted({str(test).partition("::")[0] for task in some for test in task["tests"]})  # type: ignore[attr-defined]
+    variables = {TASKS: str(place)}
+    if not some[0]["functions"]:
+        text = folder / f"{number}.fault"
+        text.write_text(json.dumps([some[0]["path"], some[0]["text"]]), encoding="utf-8")
+        variables[faulty.FAULT] = str(text)
+    if pytest_with("judge", files, **variables) and not some[0]["functions"]:
+        place.with_suffix(".judged").write_text(json.dumps([some[0]["number"], "the import"]))
+
+
 def judged(tasks: list[dict[str, object]], folder: Path) -> dict[int, str | None]:
     """By number, the test that finds each fault: of those within functions, then of what imports run."""
-    together = [task for task in tasks if task["functions"]]
-    alone = [[task] for task in tasks if not task["functions"]]
-    for number, some in enumerate([together, *alone] if together else alone):
-        place = folder / f"{number}.tasks"
-        place.write_text("".join(json.dumps(task) + "\n" for task in some), encoding="utf-8")
-        files = sorted({str(test).partition("::")[0] for task in some for test in task["tests"]})  # type: ignore[attr-defined]
-        variables = {TASKS: str(place)}
-        if not some[0]["functions"]:
-            text = folder / f"{number}.fault"
-            text.write_text(json.dumps([some[0]["path"], some[0]["text"]]), encoding="utf-8")
-            variables[faulty.FAULT] = str(text)
-        if pytest_with("judge", files, **variables) and not some[0]["functions"]:
-            place.with_suffix(".judged").write_text(json.dumps([some[0]["number"], "the import"]))
+    within = [task for task in tasks if task["functions"]]
+    parts = [within[n::CORES] for n in range(CORES)] + [[t] for t in tasks if not t["functions"]]
+    with ThreadPoolExecutor(CORES) as runs:
+        list(runs.map(partial(judge, folder), range(len(parts)), parts))
     lines = [line for f in folder.glob("*.judged") for line in f.read_text().splitlines()]
     return dict(json.loads(line) for line in lines)
 
@@ -194,7 +222,9 @@ def tasks_for(
 ) -> list[dict[str, object]]:
     """What is judged: of each fault its module's text, and the tests it is shown to."""
     spans, reach = reached(kept)
-    imported = set(json.loads((kept / "imported.json").read_text()))
+    imported = {
+        block for found in kept.glob("imported.*") for block in json.loads(found.read_text())
+    }
     firsts = json.loads((kept / "table.json").read_text())
     tasks = []
     for number, (_, file, fault) in enumerate(some):

@@ -36,9 +36,7 @@ def _taken() -> list[int]:
 
 def pytest_collection_finish() -> None:
     """Note what modules run that are imported."""
-    known = FOUND / "imported.json"
-    before = json.loads(known.read_text()) if known.exists() else []
-    known.write_text(json.dumps(sorted({*before, *_taken()})))
+    (FOUND / f"imported.{os.getpid()}").write_text(json.dumps(_taken()))
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
