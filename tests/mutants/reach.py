@@ -28,8 +28,8 @@ _failed: set[str] = set()
 
 
 def _taken() -> list[int]:
-    """The blocks that have run since this was asked last."""
-    ran = np.flatnonzero(np.frombuffer(_array, np.uint8)).tolist()
+    """The blocks that have run since this was asked last; other threads may run on."""
+    ran = np.flatnonzero(np.frombuffer(bytes(_array), np.uint8)).tolist()
     _array[:] = bytes(len(_array))
     return ran
 
