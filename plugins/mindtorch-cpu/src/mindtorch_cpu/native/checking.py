@@ -6,11 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..addresses import address
 from ..rows import FOLD
 from .launch import Launch, packed
 from .program import DTYPES
 from .reference import evaluated, probes, same
 from .schedule import STRIP
+from .streaming import LINE
 
 if TYPE_CHECKING:
     from .kernels import Kernel
@@ -76,6 +78,10 @@ def _array(code: str, layout: str, sizes: tuple[int, ...], seed: int, hard: bool
     made = probes(code, seed, count, hard=hard)
     if layout == "dense":
         return made.reshape(sizes)
+    if layout == "streamed":
+        room = np.empty(made.nbytes + LINE, np.uint8)
+        room = room[-address(room) % LINE :][: made.nbytes]
+        return room.view(DTYPES[code]).reshape(sizes)
     if layout == "spread":
         wide = np.zeros((*sizes[:-1], sizes[-1] + 3), DTYPES[code])
         wide[..., : sizes[-1]] = made.reshape(sizes)

@@ -16,6 +16,7 @@ from .compiler import NAME
 from .operations import STORED, emit
 from .program import DTYPES, Program
 from .schedule import STRIP, Call, Home, Phase, Schedule, schedule
+from .streaming import LINE, MARK, MARKS, PAST
 
 __all__ = ["HEAD", "Lines", "Module", "PhaseFunction", "ir_of"]
 
@@ -90,6 +91,7 @@ class Module:
                 *self._w.lines,
                 "}",
                 'attributes #0 = { nounwind "prefer-vector-width"="512" }',
+                *(MARKS if "streamed" in self.program.layouts else ()),
                 "",
             ]
         )
@@ -130,6 +132,8 @@ class Module:
         w.put("%next = add i64 %u, 1")
         w.put("br label %check")
         w.label("done")
+        if "streamed" in self.program.layouts:
+            w.put("fence seq_cst")  # other threads see what is written past the caches from here on
         w.put("ret void")
 
     def _run_phases(self) -> None:
@@ -180,13 +184,38 @@ class Module:
 
     def _run_phase(self, number: int, phase: Phase) -> None:
         function = PhaseFunction(self, number, phase)
-        self.functions.append(function.text())
+        self.functions.extend(function.texts())
         passed = [f"i64 {self._n}", f"ptr {self._numbers}"]
         for kind, at in function.homes:
             passed.append(f"ptr {(self._bases if kind == 'array' else self._slots)[at]}")
             if kind == "array" and self.program.layouts[at] == "strided":
                 passed.append(f"i64 {self._given[at][1]}")
-        self._w.put(f"call void @{function.name}({', '.join(passed)})")
+        self._start(function, passed, [])
+
+    def _start(self, function: PhaseFunction, passed: list[str], steps: list[str]) -> None:
+        """Call a phase: one that writes past the caches if all that it writes begins with a line of memory.
+
+        Args:
+            function: the phase.
+            passed: its arguments.
+            steps: bytes between rows of what is written.
+        """
+        w = self._w
+        called = f"call void @{function.name}({', '.join(passed)})"
+        starts = [w.set(f"ptrtoint ptr {self._bases[at]} to i64") for at in function.streamed()]
+        if not starts:
+            w.put(called)
+            return
+        together = "0"
+        for at in (*starts, *steps):
+            together = w.set(f"or i64 {together}, {at}")
+        rest = w.set(f"and i64 {together}, {LINE - 1}")
+        w.put(f"br i1 {w.set(f'icmp eq i64 {rest}, 0')}, label %whole, label %parts")
+        for label, name in (("whole", function.name + PAST), ("parts", function.name)):
+            w.label(label)
+            w.put(called.replace(function.name, name))
+            w.put("br label %written")
+        w.label("written")
 
     # ---- NumPy's loops -------------------------------------------------------------------------
 
@@ -241,6 +270,19 @@ class PhaseFunction:
         self._head = Lines(module.declared)
         self._body = Lines(module.declared, 100_000)
         self._tail = Lines(module.declared, 200_000)
+
+    def texts(self) -> list[str]:
+        """The function, and where it writes what is streamed one that does so past the caches."""
+        text = self.text()
+        past = text.replace(f"@{self.name}(", f"@{self.name}{PAST}(")
+        return [text, past] if MARK in text else [text]
+
+    def streamed(self) -> list[int]:
+        """The arrays that it writes and that no cache holds."""
+        return [at for kind, at in self.homes if kind == "array" and self._is_streamed(at)]
+
+    def _is_streamed(self, at: int) -> bool:
+        return self._module.program.layouts[at] == "streamed"
 
     def text(self) -> str:
         """The function."""
@@ -310,7 +352,11 @@ class PhaseFunction:
         if code == "b1":
             register = w.set(f"zext i1 {register} to i8")
         address = self._pointer(home) if single else self._element(home, STORED[code])
-        w.put(f"store {STORED[code]} {register}, ptr {address}, align 1")
+        w.put(f"store {STORED[code]} {register}, ptr {address}, align 1{self._mark(home)}")
+
+    def _mark(self, home: Home) -> str:
+        """What says of a store that it may go past the caches."""
+        return f", {MARK}" if home[0] == "array" and self._is_streamed(home[1]) else ""
 
     def _value(self, v: int) -> str:
         """The register of a value."""

@@ -17,6 +17,8 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
+from .streaming import PAST, streamed
+
 __all__ = [
     "LOCK",
     "NAME",
@@ -43,7 +45,7 @@ _WRITERS: Final = (
     "codegen", "operations", "schedule", "program", "compiler", "writing", "sliding", "planes",
     "direct", "rowcode", "walks", "code_of_walks", "draws", "attending", "quick", "summing",
     "columns", "pairwise", "extremes", "running", "ranks", "radix",
-    "windows", "turning", "shuffling", "sampling", "padding", "pool", "summing_up",
+    "windows", "turning", "shuffling", "sampling", "padding", "pool", "summing_up", "streaming",
 )  # fmt: skip
 _LOWEST: Final = (0, 45)  # the first whose LLVM has pointers without types
 
@@ -179,6 +181,9 @@ def _compiled(text: str) -> bytes:
     options.slp_vectorization = False
     builder = tools.llvm.create_pass_builder(tools.machine, options)
     builder.getModulePassManager().run(module, builder)
+    if PAST in text:
+        module = tools.llvm.parse_assembly(streamed(str(module)))
+        module.verify()
     return bytes(tools.machine.emit_object(module))
 
 

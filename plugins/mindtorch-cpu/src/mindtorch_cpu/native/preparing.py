@@ -18,6 +18,8 @@ _SHORT: Final = 16
 _DEEP: Final = 8
 # Rows that are reduced: shorter ones NumPy adds in another way.
 SHORTEST_SUM: Final = 64
+# Bytes of results that are written past the caches: half of what a last-level cache holds.
+_UNCACHED: Final = 16 << 20
 _POWERS: Final = frozenset({"power", "float_power"})
 
 
@@ -77,8 +79,20 @@ def _program(graph: Graph, sizes: tuple[int, ...], steps: tuple[Strides, ...]) -
             step == 0 and n > 1 for step, n in zip(own, sizes, strict=True)
         ):
             return None  # a result that has elements in common with itself
-    program = Program(graph, tuple(layouts), len(sizes) - 1)
+    program = Program(graph, _streamed(graph, layouts, sizes), len(sizes) - 1)
     return None if _exponents_repeat(program, sizes, steps) else program
+
+
+def _streamed(graph: Graph, layouts: list[str], sizes: tuple[int, ...]) -> tuple[str, ...]:
+    """Layouts, where results that no cache holds are written past them."""
+    results = {at for _, at in graph.outputs if at >= len(graph.inputs)}
+    bytes_each = sum(DTYPES[graph.arrays[at]].itemsize for at in results if layouts[at] == "dense")
+    if math.prod(sizes) * bytes_each < _UNCACHED:
+        return tuple(layouts)
+    return tuple(
+        "streamed" if at in results and layout == "dense" else layout
+        for at, layout in enumerate(layouts)
+    )
 
 
 def _exponents_repeat(program: Program, sizes: tuple[int, ...], steps: tuple[Strides, ...]) -> bool:
@@ -172,7 +186,7 @@ def _rows_program(
             return None
         flat = sizes[-2] == 1 or own[-2] == sizes[-1] * own[-1]
         layouts.append("single" if not own[-1] else "dense" if flat else "spread")
-    program = Program(graph, tuple(layouts), len(sizes) - 1, True)
+    program = Program(graph, _streamed(graph, layouts, sizes), len(sizes) - 1, True)
     if _exponents_repeat(program, sizes, steps):
         return None
     constant = program.constant_in_rows()

@@ -102,7 +102,7 @@ class Program(NamedTuple):
         graph: what is computed.
         layouts: of each array ``dense``, ``single`` (one element for a whole row) or ``strided``; where
             rows are reduced also ``spread``: rows are dense, but do not follow each other, and ``folded``:
-            see `Graph.folded`.
+            see `Graph.folded`. Results that are dense and larger than the caches are ``streamed``.
         outer: number of dimensions around the innermost.
         rows: whether rows are reduced, and go through the phases as a whole; ``outer`` counts the
             dimension of the rows then.

@@ -141,7 +141,7 @@ class _RowModule(Module):
         function = self._phases.get(number)
         if function is None:
             function = self._phases[number] = _RowPhase(self, number, phase)
-            self.functions.append(function.text())
+            self.functions.extend(function.texts())
         count, width = (self._n, self._width) if piece is None else ("1", piece[0])
         passed = [f"i64 {count}", f"i64 {width}", f"ptr {self._numbers}"]
         for kind, at in function.homes:
@@ -153,7 +153,7 @@ class _RowModule(Module):
             if kind == "array":
                 folded = self.program.layouts[at] == "folded"
                 passed.append("i64 0" if folded else f"i64 {self._given[at][2][-1]}")
-        self._w.put(f"call void @{function.name}({', '.join(passed)})")
+        self._start(function, passed, [self._given[at][2][-1] for at in function.streamed()])
 
     # ---- NumPy's loops -------------------------------------------------------------------------
 
@@ -368,7 +368,7 @@ class _RowPhase(PhaseFunction):
         if home[0] == "array" and module.program.layouts[home[1]] == "folded":
             before = w.set(f"load {STORED[code]}, ptr {address}, align 1")
             register = w.set(f"fadd {STORED[code]} {before}, {register}")
-        w.put(f"store {STORED[code]} {register}, ptr {address}, align 1")
+        w.put(f"store {STORED[code]} {register}, ptr {address}, align 1{self._mark(home)}")
 
     def _read(self, v: int, home: Home) -> str:
         """A value from its home."""
