@@ -1,6 +1,5 @@
 """Kernels bound to shapes: what they refuse, how they are switched off, and that they stay within their arrays."""
 
-import os
 import subprocess
 import sys
 import threading
@@ -137,72 +136,3 @@ def test_threads_of_python_call_it_at_once(now):
     for worker in workers:
         worker.join()
     assert wrong == []
-
-
-GUARDED = """
-import ctypes, mmap, numpy as np
-import mindtorch_core as torch
-torch.zeros(1)
-from mindtorch_cpu import compiled
-from mindtorch_cpu.native.kernels import KERNELS
-from mindtorch_cpu.native.pool import pool
-KERNELS.mode = "now"
-assert KERNELS.enabled, KERNELS.reason
-libc, page, kept = ctypes.CDLL(None), mmap.PAGESIZE, []
-
-def guarded(a, at_end):
-    '''A copy of an array that ends, or begins, where memory may not be touched.'''
-    size = -(-max(a.nbytes, 1) // page) * page
-    room = mmap.mmap(-1, size + 2 * page)
-    whole = np.frombuffer(room, np.uint8)
-    start = whole.__array_interface__["data"][0]
-    for place in (start, start + page + size):
-        assert libc.mprotect(ctypes.c_void_p(place), ctypes.c_size_t(page), 0) == 0
-    first = page + (size - a.nbytes if at_end else 0)
-    made = whole[first : first + a.nbytes].view(a.dtype).reshape(a.shape)
-    made[...] = a
-    kept.append(room)
-    return made
-
-random = np.random.default_rng(0)
-def some(*shape, d="f4"): return random.normal(0, 2, shape).astype(d)
-plain = lambda t, x, y: [np.multiply(np.exp(x), y), np.add(x, y)]
-rows = lambda t, x, y: [
-    np.divide(e := np.exp(np.subtract(x, t.reduced("row_max", x))), t.reduced("row_add", e)),
-    np.multiply(y, t.reduced("row_dot", x, y)), t.folded(y), t.reduced("row_sum", y),
-]
-for at_end in (True, False):
-    keep = lambda a: guarded(a, at_end)
-    for d in ("f4", "f8"):
-        for n in (*range(1, 36), 2047, 2049, 5000):
-            x, y, a, b = (keep(some(n, d=d)) for _ in range(4))
-            assert compiled.computed(("plain", d), plain, [x, y], [a, b])
-        for n, width in ((1, 3), (3, 17), (65, 33), (130, 130), (9, 1500), (2, 5000)):
-            x, y, a, b = (keep(some(n, width, d=d)) for _ in range(4))
-            c, e = keep(np.zeros((-(-n // 64), width), d)), keep(some(n, 1, d=d))
-            assert compiled.computed_rows(("rows", d), rows, [x, y], [a, b, c, e]), (n, width)
-        index = keep(random.integers(0, 7, (11, 13)))
-        given, out = keep(some(7, 13, d=d)), keep(some(11, 13, d=d))
-        assert compiled.walk("gather", np.dtype(d), 1 << 20)(out, given, index, 1, 11, 13, 7, 91, 13, 1)
-        assert compiled.walk("scatter_add", np.dtype(d), 1 << 20)(given, out, index, 1, 11, 13, 7, 91, 13, 1)
-        lines = keep(random.integers(0, 7, 11))
-        assert compiled.walk("rows_add", np.dtype(d), 1 << 20)(given, out, lines, 11, 7, 13)
-        for width in (1, 2, 13):
-            x, y = keep(some(11, width, d=d)), keep(some(11, width, d=d))
-            assert compiled.walk("cumsum", np.dtype(d), 1 << 20)(y, x, 11, width, 1, 1)
-print("fine")
-"""
-
-
-@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="pages are protected by mprotect")
-def test_generated_code_stays_within_its_arrays():
-    pytest.importorskip("llvmlite")
-    done = subprocess.run(
-        [sys.executable, "-X", "faulthandler", "-c", GUARDED],
-        capture_output=True,
-        text=True,
-        timeout=300,
-        env={**os.environ, "MINDTORCH_NUM_THREADS": "1"},
-    )
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.strip() == "fine"
