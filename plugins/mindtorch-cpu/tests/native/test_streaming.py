@@ -38,7 +38,7 @@ def check(both, group):
     assert any("streamed" in getattr(k.program, "layouts", ()) for k in KERNELS.kernels())
 
 
-@pytest.mark.parametrize("code", ["f4", "f8", "i4", "u1"])
+@pytest.mark.parametrize("code", ["f4", "f8", "i4", "u1", "f2", "bf"])
 def test_every_length_with_its_tail(both, code):
     for n in (*range(1, 40), 2047, 2048, 2049, 70_001):
         x, y = tensor(n, code=code), tensor(n, code=code, seed=2)
