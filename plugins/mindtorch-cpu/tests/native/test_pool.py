@@ -151,6 +151,23 @@ def test_as_many_threads_work_as_are_asked_for(threads):
         assert len({thread for *_, thread in kernel.seen}) <= count
 
 
+@pytest.mark.parametrize("count", [2, 3, 4])
+def test_each_thread_begins_with_the_same_part_of_every_job(threads, count):
+    torch.set_num_threads(count)
+    for items in (12, 13):
+        all_there, begun = threading.Barrier(count), {}
+
+        def begin(_, low, high, place):
+            if place not in begun:
+                begun[place] = low
+                all_there.wait(20)
+
+        kernel = Kernel(begin)
+        threads.run(threads.seats(), kernel.address, 0, 0, 1, items, scratch=1, room=1)
+        assert begun == {place + 1: items * place // count for place in range(count)}
+        assert sorted(low for _, low, *_ in kernel.seen) == [*range(items)]
+
+
 def test_what_is_shared_out_already_is_done_by_the_thread_that_asks(threads):
     seats = []
     share_out(lambda item: seats.append(threads.seats()), range(20))

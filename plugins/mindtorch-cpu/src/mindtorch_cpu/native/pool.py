@@ -9,11 +9,12 @@ All is one module of machine code, which stays in memory until the process ends:
 `_FIELDS`, which are written once; then a mutex, the conditions that there is work and that it is done, and a
 set of all signals, which the threads leave to Python's.
 
-A *job* lies on the stack of who asks. Its items are counted from 0; item ``i`` is the call
-``function(base + i * apart, i * step, min(i * step + step, limit), scratch + own * room)``, ``own`` being the
-number of the thread at work. Where ``step`` is 0 an item is ``calls`` calls one after the other, whose
-second and third arguments lie before the words that the first one points to. Bits of answers that are among
-``answers`` are the job's.
+A *job* lies on the stack of who asks. Each thread has a *place*, 0 that of who asks, and begins with a part
+of the items that is the same in each job: it works on what it has in its own cache from one op in the next.
+Then it helps the others with theirs. Items are counted from 0; item ``i`` is the call
+``function(base + i * apart, i * step, min(i * step + step, limit), scratch + place * room)``. Where ``step``
+is 0 an item is ``calls`` calls one after the other, whose second and third arguments lie before the words
+that the first one points to. Bits of answers that are among ``answers`` are the job's.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ from . import compiler, store
 
 __all__ = ["Pool", "pool", "threads_used"]
 
-_WORDS: Final = ("busy", "job", "turn", "inside", "waiting", "asleep")
+_WORDS: Final = ("busy", "job", "turn", "inside", "waiting", "asleep", "born")
 _LINE: Final = 8  # words of a cache line
 _FIELDS: Final = (
     "pthread_mutex_lock", "pthread_mutex_unlock", "pthread_cond_wait", "pthread_cond_broadcast",
@@ -56,7 +57,7 @@ _PAUSES: Final = {
 }
 # What a job is made of.
 _JOB: Final = (
-    "next", "seats", "refused", "function", "base", "apart", "step", "limit", "scratch", "room",
+    "begun", "seats", "refused", "function", "base", "apart", "step", "limit", "scratch", "room",
     "answers", "calls", "count",
 )  # fmt: skip
 _SHARE: Final = ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_int64] * 11)
@@ -80,10 +81,10 @@ def _text() -> str:
         [
             f"declare void @{name}" if name else "",
             _ENTRY.format(name=compiler.NAME),
-            _ITEMS.format(of_job=of_job),
+            _ITEMS.format(of_job=of_job, line=_LINE),
             _LOOK.format(looks=_LOOKS, pause=pause),
             _SERVE.format(of_state=of_state),
-            _SHARED.format(of_state=of_state, of_job=of_job, words=len(_JOB)),
+            _SHARED.format(of_state=of_state, of_job=of_job, words=len(_JOB), line=_LINE),
             _PROBE,
             "attributes #0 = { nounwind }",
         ]
@@ -119,11 +120,28 @@ entry:
   %offset = mul i64 %place, %room
   %scratch = add i64 %first, %offset
   %listed = icmp eq i64 %step, 0
+  %begun = load ptr, ptr %begun.p
+  %seats = load i64, ptr %seats.p
+  %places = add i64 %seats, 1
+  br label %part
+part:
+  %p = phi i64 [ 0, %entry ], [ %p.1, %done ]
+  %p.own = add i64 %place, %p
+  %whose = urem i64 %p.own, %places
+  %whose.1 = add i64 %whose, 1
+  %upto = mul i64 %count, %whose.1
+  %bound = udiv i64 %upto, %places
+  %line = mul i64 %whose, {line}
+  %next.p = getelementptr i64, ptr %begun, i64 %line
   br label %next
 next:
   %i = atomicrmw add ptr %next.p, i64 1 seq_cst
-  %more = icmp slt i64 %i, %count
-  br i1 %more, label %which, label %end
+  %more = icmp slt i64 %i, %bound
+  br i1 %more, label %which, label %done
+done:
+  %p.1 = add i64 %p, 1
+  %p.more = icmp slt i64 %p.1, %places
+  br i1 %p.more, label %part, label %end
 which:
   br i1 %listed, label %list, label %call
 call:
@@ -179,7 +197,7 @@ vain:
   ret i1 0
 }}"""
 
-# What a thread does: wait for another turn, help if there is a seat, tell who waits when it is the last.
+# What a thread does: wait for another turn, help if so many are wanted, tell who waits when it is the last.
 _SERVE: Final = """
 define internal ptr @serve(ptr %state) #0 {{
 entry:
@@ -192,6 +210,8 @@ entry:
   %unlock = load ptr, ptr %pthread_mutex_unlock
   %sleep = load ptr, ptr %pthread_cond_wait
   %wake = load ptr, ptr %pthread_cond_broadcast
+  %elder = atomicrmw add ptr %born, i64 1 seq_cst
+  %place = add i64 %elder, 1
   br label %begin
 begin:
   %seen = phi i64 [ 0, %entry ], [ %now, %out ], [ %now, %tell ]
@@ -220,12 +240,12 @@ enter:
   br i1 %none, label %leave, label %sit
 sit:
   %own = inttoptr i64 %own.raw to ptr
-  %seats = getelementptr i64, ptr %own, i64 1
-  %seat = atomicrmw sub ptr %seats, i64 1 seq_cst
-  %free = icmp sgt i64 %seat, 0
-  br i1 %free, label %help, label %leave
+  %seats.p = getelementptr i64, ptr %own, i64 1
+  %seats = load i64, ptr %seats.p
+  %wanted = icmp sle i64 %place, %seats
+  br i1 %wanted, label %help, label %leave
 help:
-  call void @items(ptr %own, i64 %seat)
+  call void @items(ptr %own, i64 %place)
   br label %leave
 leave:
   %before = atomicrmw sub ptr %inside, i64 1 seq_cst
@@ -251,7 +271,6 @@ entry:
   %own = alloca [{words} x i64], align 64
 {of_state}
 {of_job}
-  store i64 0, ptr %next.p
   store i64 %seats, ptr %seats.p
   store i64 0, ptr %refused.p
   store i64 %function, ptr %function.p
@@ -269,6 +288,22 @@ entry:
   %full = add i64 %limit, %rest
   %count = sdiv i64 %full, %per
   store i64 %count, ptr %count.p
+  %places = add i64 %seats, 1
+  %words = mul i64 %places, {line}
+  %begun = alloca i64, i64 %words, align 64
+  store ptr %begun, ptr %begun.p
+  br label %fill
+fill:
+  %p = phi i64 [ 0, %entry ], [ %p.1, %fill ]
+  %p.items = mul i64 %count, %p
+  %p.first = udiv i64 %p.items, %places
+  %p.at = mul i64 %p, {line}
+  %p.begun = getelementptr i64, ptr %begun, i64 %p.at
+  store i64 %p.first, ptr %p.begun
+  %p.1 = add i64 %p, 1
+  %p.more = icmp slt i64 %p.1, %places
+  br i1 %p.more, label %fill, label %filled
+filled:
   %several = icmp sgt i64 %count, 1
   %helped = icmp sgt i64 %seats, 0
   %both = and i1 %several, %helped
