@@ -7,8 +7,12 @@ from typing import Any, Final
 __all__ = [
     "ERRORS",
     "BackendCompilerFailed",
+    "FailOnRecompileLimitHit",
     "InvalidBackend",
+    "RecompileError",
     "TorchDynamoException",
+    "TorchRuntimeError",
+    "UncapturedHigherOrderOpError",
     "Unsupported",
     "UserError",
 ]
@@ -30,6 +34,22 @@ class InvalidBackend(TorchDynamoException):
     """``torch.compile`` was asked for a backend that there is not."""
 
 
+class UncapturedHigherOrderOpError(TorchDynamoException):
+    """A function that was given to `torch.cond` or the like does what none of theirs may do."""
+
+
+class TorchRuntimeError(TorchDynamoException):
+    """Functions that were given to `torch.cond` give tensors that do not fit each other."""
+
+
+class RecompileError(TorchDynamoException):
+    """A call would be compiled again, and ``torch._dynamo.config.error_on_recompile`` is set."""
+
+
+class FailOnRecompileLimitHit(Exception):
+    """A function that is to be one graph was called with more kinds of arguments than its limit allows."""
+
+
 class BackendCompilerFailed(TorchDynamoException):
     """A backend that is a function of a graph has failed to compile one.
 
@@ -46,16 +66,19 @@ class BackendCompilerFailed(TorchDynamoException):
 
 
 _OTHERS: Final = (
-    "FailOnRecompileLimitHit", "InternalTorchDynamoError", "PackageError",
-    "RecompileError", "ResetRequired", "RestartAnalysis", "SkipFrame", "TorchRuntimeError",
-    "UncapturedHigherOrderOpError", )  # fmt: skip
+    "InternalTorchDynamoError", "PackageError", "ResetRequired", "RestartAnalysis", "SkipFrame",
+)  # fmt: skip
 ERRORS: Final[dict[str, type]] = {
     **{
         c.__name__: c
         for c in (
             TorchDynamoException,
             BackendCompilerFailed,
+            FailOnRecompileLimitHit,
             InvalidBackend,
+            RecompileError,
+            TorchRuntimeError,
+            UncapturedHigherOrderOpError,
             Unsupported,
             UserError,
         )
