@@ -111,8 +111,9 @@ class _Finder:
             return None
         return ModuleSpec(name, self, is_package=True)  # type: ignore[arg-type]  # by duck typing
 
-    def create_module(self, spec: ModuleSpec) -> None:
-        """An ordinary module."""
+    def create_module(self, spec: ModuleSpec) -> ModuleType:
+        """A module of the class that the row names."""
+        return ROWS[spec.name.removeprefix(f"{_ROOM}.")].kind(spec.name)
 
     def exec_module(self, module: ModuleType) -> None:
         """Give the module its names."""

@@ -14,7 +14,14 @@ from .compiled_module import OptimizedModule
 from .compiler_backends import list_backends, lookup_backend, register_backend
 from .compiler_errors import ERRORS
 from .compiler_options import list_mode_options, list_options
-from .compiler_settings import COMPILER, COUNTERS, DYNAMO, FUNCTORCH, INDUCTOR
+from .compiler_settings import (
+    COMPILER,
+    COUNTERS,
+    DYNAMO,
+    FUNCTORCH,
+    INDUCTOR,
+    DynamoSettings,
+)
 
 __all__ = ["COMPILERS"]
 
@@ -154,7 +161,7 @@ COMPILERS: Final[dict[str, Absent]] = {
     ),
     "_dynamo.bytecode_debugger": Absent(_COMPILE, functions="breakpoint debug"),
     "_dynamo.exc": Absent(_COMPILE, values=ERRORS),
-    "_dynamo.config": Absent(values=DYNAMO),
+    "_dynamo.config": Absent(values=DYNAMO, kind=DynamoSettings),
     "_dynamo.eval_frame": Absent(
         _COMPILE,
         functions="optimize set_eval_frame",

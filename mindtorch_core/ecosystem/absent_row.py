@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from types import ModuleType
 from typing import Any
 
 __all__ = ["Absent"]
@@ -19,6 +20,7 @@ class Absent:
         errors: names of exceptions, which nothing raises.
         enums: members by the name of their enumeration.
         values: constants.
+        kind: the module's class, where it is one of its own.
     """
 
     reason: str = ""
@@ -27,3 +29,4 @@ class Absent:
     errors: str = ""
     enums: dict[str, str] = field(default_factory=dict)
     values: dict[str, Any] = field(default_factory=dict)
+    kind: type[ModuleType] = ModuleType

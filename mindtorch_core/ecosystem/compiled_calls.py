@@ -17,13 +17,21 @@ from ..tensors.tensor import Tensor
 from ..utils._pytree import tree_iter
 from ..values.errors import PipelineError
 from .compiled_handlers import catches
+from .compiled_limits import Kinds
 from .compiled_looks import Looks
 from .compiled_skipped import Skipped
 from .compiled_stances import DEFAULT, STANCE, Called
 from .compiler_errors import Unsupported, UserError
 from .compiler_settings import COUNTERS
 
-__all__ = ["CALLS", "compiled_call", "generation", "refuse_in_fullgraph", "reset"]
+__all__ = [
+    "CALLS",
+    "compiled_call",
+    "generation",
+    "refuse_in_fullgraph",
+    "reset",
+    "tensors_among",
+]
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 _LEARNING: Final = 4  # calls until a known trace is replayed
@@ -94,7 +102,14 @@ class _Variant:
         self.calls += 1
 
 
-def compiled_call(fn: _F, *, fullgraph: bool = False, forced: bool = False) -> _F:
+def compiled_call(
+    fn: _F,
+    *,
+    fullgraph: bool = False,
+    forced: bool = False,
+    dynamic: bool | None = None,
+    recompile_limit: int | None = None,
+) -> _F:
     """A function that calls another one as a block.
 
     Its results are those of the function. Which of both is quicker, the block or the plain call, is
@@ -105,9 +120,12 @@ def compiled_call(fn: _F, *, fullgraph: bool = False, forced: bool = False) -> _
         fn: the function.
         fullgraph: raise if a call cannot be one block.
         forced: whether a stance has asked for this.
+        dynamic: whether sizes count as kinds of arguments.
+        recompile_limit: how many kinds of arguments there may be.
     """
     variants: OrderedDict[Any, _Variant] = OrderedDict()
     called = Called(fn, fullgraph, forced)
+    kinds = Kinds(fn, fullgraph, dynamic, recompile_limit)
     generation = _RESET[0]
 
     @functools.wraps(fn)
@@ -119,12 +137,15 @@ def compiled_call(fn: _F, *, fullgraph: bool = False, forced: bool = False) -> _
             return instead(*args, **kwargs)
         if generation != _RESET[0]:
             variants.clear()
+            kinds.forget()
             generation = _RESET[0]
-        key = _key_of(args, kwargs)
+        tensors = tensors_among(args, kwargs)
+        key = (MASKS.keep, *[(t._shape, t._dtype, t._keys) for t in tensors])
         variant = variants.get(key)
         if variant is None:
             if not CALLS.compiling and called.is_left(lambda: _difference(key, variants)):
                 return fn(*args, **kwargs)
+            kinds.meet(MASKS.keep, tensors)
             variant = variants[key] = _Variant()
             if len(variants) > _VARIANTS:
                 variants.popitem(last=False)
@@ -216,15 +237,15 @@ def _count(stats: dict[str, Any]) -> None:
             COUNTERS["graph_break"][line] += times
 
 
-def _key_of(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Shapes and dtypes of the tensors among arguments, and whether gradients are recorded."""
+def tensors_among(args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Tensor]:
+    """The tensors among arguments, in containers too."""
     tensors: list[Tensor] = []
     for value in (*args, *kwargs.values()):
         if isinstance(value, Tensor):
             tensors.append(value)
         else:
             tensors += [t for t in tree_iter(value) if isinstance(t, Tensor)]
-    return (MASKS.keep, *[(t._shape, t._dtype, t._keys) for t in tensors])
+    return tensors
 
 
 def _difference(key: Any, variants: OrderedDict[Any, _Variant]) -> str:

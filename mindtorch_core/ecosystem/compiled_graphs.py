@@ -14,9 +14,11 @@ import mindtorch_core as torch
 
 from ..deferred import current_pipeline
 from ..deferred.frames import user_place
+from ..dispatch.keys import MASKS
 from ..tensors.tensor import Tensor
 from ..values.references import LOOK
-from .compiled_calls import CALLS, generation
+from .compiled_calls import CALLS, generation, tensors_among
+from .compiled_limits import Kinds
 from .compiled_recording import Call, Recorder, Segment, Value
 from .compiled_stances import DEFAULT, STANCE, Called
 from .compiler_backends import GraphBackend
@@ -37,6 +39,8 @@ def graph_call(
     fullgraph: bool = False,
     broken: Callable[[str], object] | None = None,
     forced: bool = False,
+    dynamic: bool | None = None,
+    recompile_limit: int | None = None,
 ) -> _F:
     """A function whose calls are graphs, which a backend has compiled.
 
@@ -50,10 +54,13 @@ def graph_call(
         fullgraph: raise `Unsupported` where one graph is not enough.
         broken: is told why graphs end before the function does.
         forced: whether a stance has asked for this.
+        dynamic: whether sizes count as kinds of arguments.
+        recompile_limit: how many kinds of arguments there may be.
     """
     compiled: OrderedDict[Any, tuple[list[Call], Callable[..., Any]]] = OrderedDict()
     known = [generation()]
     called = Called(fn, fullgraph, forced)
+    kinds = Kinds(fn, fullgraph, dynamic, recompile_limit)
 
     @functools.wraps(fn)
     def call(*args: Any, **kwargs: Any) -> Any:
@@ -63,7 +70,10 @@ def graph_call(
             return instead(*args, **kwargs)
         if known[0] != generation():
             compiled.clear()
+            kinds.forget()
             known[0] = generation()
+        if STANCE[0] is DEFAULT:  # others say themselves what is not compiled
+            kinds.meet(MASKS.keep, tensors_among(args, kwargs))
 
         def run(segment: Segment) -> list[Tensor]:
             key = _key_of(segment)

@@ -73,7 +73,8 @@ def compile(  # the name is PyTorch's
             `allclose`, `equal`, `any`, `repr`, `print`, a copy or a backward pass, or a call of a function
             with `disable` or the like stands before the end of the call. Numbers that are computed with or
             kept, `tolist` of integers, and sizes, may depend on values.
-        dynamic: a bool or None; sizes are never assumed.
+        dynamic: a bool or None; sizes are never assumed. With False, each set of sizes counts as a kind
+            of arguments; without one, only the first that is another does.
         backend: ``inductor``, ``eager``, ``aot_eager`` or ``cudagraphs``, which mean the same here; by
             default what `set_default_backend` said. Or a function of your own, or the name of one that
             `torch._dynamo.register_backend` was given: it gets each new graph of calls as a
@@ -82,8 +83,12 @@ def compile(  # the name is PyTorch's
         options: the same.
         name: accepted.
         disable: give back the model as it is.
-        recompile_limit: accepted, as the others: nothing is compiled again.
-        isolate_recompiles: accepted.
+        recompile_limit: how many kinds of tensors the function may be called with, by default
+            `torch._dynamo.config.recompile_limit`. Nothing is compiled again here, so beyond it calls go
+            on as before; with ``fullgraph``, or `fail_on_recompile_limit_hit` among those settings,
+            `torch._dynamo.exc.FailOnRecompileLimitHit` is raised as by PyTorch, and with
+            `error_on_recompile` a `RecompileError` for the second kind.
+        isolate_recompiles: accepted: nothing is compiled again.
         shapes_spec: accepted.
 
     Raises:
@@ -112,7 +117,7 @@ def compile(  # the name is PyTorch's
     if model is None:
         return functools.partial(
             compile, fullgraph=fullgraph, dynamic=dynamic, backend=backend, mode=mode,
-            options=options, disable=disable,
+            options=options, disable=disable, recompile_limit=recompile_limit,
         )  # fmt: skip
     if not callable(model):
         raise TypeError(f"torch.compile() takes a function or a module, got {type(model)}")
@@ -121,7 +126,9 @@ def compile(  # the name is PyTorch's
         return model
     if not (dynamic is None or isinstance(dynamic, bool)):
         raise AssertionError(f"Expected enable to be a bool, got {type(dynamic)}")
-    compiled = functools.partial(compiled_with, fullgraph=fullgraph)
+    compiled = functools.partial(
+        compiled_with, fullgraph=fullgraph, dynamic=dynamic, recompile_limit=recompile_limit
+    )
     if isinstance(model, type):
         if any("__call__" in vars(c) for c in model.__mro__[:-1]):
             model.__call__ = compiled(model.__call__)  # type: ignore[method-assign]

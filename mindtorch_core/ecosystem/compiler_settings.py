@@ -1,6 +1,6 @@
 """Settings of PyTorch's compilers, with its defaults, and its counts.
 
-Programs set the former, and nothing here goes by them.
+Programs set the former; what goes by them are the limits of recompiling and ``suppress_errors``.
 """
 
 from __future__ import annotations
@@ -8,12 +8,12 @@ from __future__ import annotations
 import importlib
 from collections import Counter, defaultdict
 from contextlib import ContextDecorator
-from types import SimpleNamespace
+from types import ModuleType, SimpleNamespace
 from typing import Any, Final
 
 from ..values.interrupts import leaving
 
-__all__ = ["COMPILER", "COUNTERS", "DYNAMO", "FUNCTORCH", "INDUCTOR"]
+__all__ = ["COMPILER", "COUNTERS", "DYNAMO", "FUNCTORCH", "INDUCTOR", "DynamoSettings"]
 
 # What PyTorch counts, as far as it has a meaning: a frame is a set of shapes that a compiled function was
 # first called with, its graphs are what lies between its breaks.
@@ -102,19 +102,27 @@ class _Patch:
         return _Patched(self._module, changes)
 
 
+class DynamoSettings(ModuleType):
+    """``torch._dynamo.config``, two of whose settings have an older name as well."""
+
+    cache_size_limit = property(lambda self: self.recompile_limit)
+    accumulated_cache_size_limit = property(lambda self: self.accumulated_recompile_limit)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        super().__setattr__(name.replace("cache_size_limit", "recompile_limit"), value)
+
+
 def _settings(module: str, values: dict[str, Any], **sections: dict[str, Any]) -> dict[str, Any]:
     made = {name: SimpleNamespace(**inner) for name, inner in sections.items()}
     return {**values, **made, "patch": _Patch(module)}
 
 
 _DYNAMO: Final[dict[str, Any]] = {
-    "accumulated_cache_size_limit": 256,
     "accumulated_recompile_limit": 256,
     "allow_rnn": False,
     "allow_unspec_int_on_nn_module": False,
     "assume_static_by_default": True,
     "automatic_dynamic_shapes": True,
-    "cache_size_limit": 8,
     "capture_dynamic_output_shape_ops": False,
     "capture_scalar_outputs": False,
     "compiled_autograd": False,
