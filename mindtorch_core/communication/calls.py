@@ -26,7 +26,10 @@ REPORT: Final = 1024  # bytes, of the description that follows where fingerprint
 _MEANT: Final = {
     ("new_group", "shape"): "ranks",
     ("split_group", "reduction"): "ranks",
-    ("all_gather_into_tensor", "reduction"): "carrying",
+    **{
+        (f"all_gather{each}", "reduction"): "carrying"
+        for each in ("_into_tensor", "_into_tensor_coalesced", "_coalesced")
+    },
 }
 
 # Where code is calling: the code, and how far it has come.
@@ -43,15 +46,24 @@ class Whole:
     None is made after one that differs.
 
     Attributes:
+        count: how many there are.
+        begun: how many of them have been made.
         number: which call of the group they are; 0 before the first.
         error: of the first that differed.
     """
 
-    __slots__ = ("error", "number")
+    __slots__ = ("begun", "count", "error", "number")
 
-    def __init__(self) -> None:
+    def __init__(self, count: int) -> None:
+        self.count = count
+        self.begun = 0
         self.number = 0
         self.error: DistributedError | None = None
+
+    def next(self) -> str:
+        """What the next one carries, in words that no other one's are."""
+        self.begun += 1
+        return f"tensor {self.begun} of {self.count}"
 
 
 class Call:

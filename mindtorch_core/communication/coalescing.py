@@ -1,29 +1,59 @@
-"""Several calls as one work: coalesced forms of collective operations."""
+"""Several calls as one: coalesced forms of collective operations, and blocks of single calls."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import inspect
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from contextvars import ContextVar
+from functools import partial, wraps
+from typing import Any, Final, NamedTuple, TypeVar
 
 from ..tensors.tensor import Tensor
-from .collectives import Op, all_gather, all_reduce
+from ..values.own_frames import refusing
+from . import collectives
+from .collectives import Op, all_gather
 from .engine import Then
-from .groups import by_own_name, chosen, outside
-from .lending import check_tensors
+from .errors import UnfitError
+from .groups import NON_MEMBER, ProcessGroup, by_own_name, chosen, default_group, outside
+from .lending import check_alike, check_tensor, check_tensors
 from .listening import as_one
 from .reductions import ReduceOp
 from .work import COLLECTING, Work
 
-__all__ = ["all_gather_coalesced", "all_reduce_coalesced"]
+__all__ = [
+    "all_gather_coalesced",
+    "all_gather_into_tensor",
+    "all_gather_single",
+    "all_reduce",
+    "all_reduce_coalesced",
+    "reduce_scatter_single",
+    "reduce_scatter_tensor",
+]
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 
-def _together(works: Sequence[Work | None], async_op: bool) -> Work | None:
-    begun = [work for work in works if work is not None]
-    whole = Work(Then([work._ticket for work in begun]), [t for w in begun for t in w.result()])
+def _together(
+    op: str, group: Any, tensors: Sequence[Tensor], calls: Sequence[Callable[[], Work]]
+) -> Work:
+    """Begin calls as one.
+
+    Args:
+        op: what they are told of by.
+        group: the ranks.
+        tensors: each call's.
+        calls: begin one each.
+    """
+    with as_one(op), chosen(group).as_list(tensors, op):
+        begun = [call() for call in calls]
+    return Work(Then([work._ticket for work in begun]), [t for w in begun for t in w.result()])
+
+
+def _ended(work: Work, async_op: bool) -> Work | None:
     if async_op:
-        return whole
-    whole.wait()
+        return work
+    work.wait()
     return None
 
 
@@ -34,14 +64,18 @@ def all_reduce_coalesced(
     group: Any = None,
     async_op: bool = False,
 ) -> Work | None:
-    """Reduce each of several tensors over all ranks, in place."""
+    """Reduce each of several tensors over all ranks, in place.
+
+    Raises:
+        ValueError: if their dtypes differ.
+    """
     each = [tensors] if isinstance(tensors, Tensor) else list(tensors)
     check_tensors(each, "tensors")
+    check_alike(each)
     if outside(group, "all_reduce_coalesced"):
         return None
-    with as_one("all_reduce_coalesced"), chosen(group).as_list(len(each)):
-        works = [all_reduce(t, op, group, async_op=True) for t in each]
-    return _together(works, async_op)
+    calls = [partial(collectives.all_reduce, t, op, group, async_op=True) for t in each]
+    return _ended(_together("all_reduce_coalesced", group, each, calls), async_op)  # type: ignore[arg-type]
 
 
 @by_own_name
@@ -51,18 +85,31 @@ def all_gather_coalesced(
     group: Any = None,
     async_op: bool = False,
 ) -> Work | None:
-    """Write each of several tensors of all ranks into lists; ``output_tensor_lists[rank][i]``."""
+    """Write each of several tensors of all ranks into lists; ``output_tensor_lists[rank][i]``.
+
+    Raises:
+        ValueError: if there is not one for each tensor of each rank, or the tensors' dtypes differ.
+    """
     check_tensors(input_tensor_list, "input_tensor_list")
+    check_alike(input_tensor_list)
     if outside(group, "all_gather_coalesced"):
         return None
-    for each in output_tensor_lists:
-        check_tensors(each, "output_tensor_lists")
-    with as_one("all_gather_coalesced"), chosen(group).as_list(len(input_tensor_list)):
-        works = [
-            all_gather([row[i] for row in output_tensor_lists], t, group, async_op=True)
-            for i, t in enumerate(input_tensor_list)
-        ]
-    return _together(works, async_op)
+    for row in output_tensor_lists:
+        check_tensors(row, "output_tensor_lists")
+        if len(row) != len(input_tensor_list):
+            raise UnfitError(
+                f"all_gather_coalesced: invalid output size: (expected length {len(input_tensor_list)}, "
+                f"got {len(row)})"
+            )
+    calls = [
+        partial(all_gather, [row[i] for row in output_tensor_lists], t, group, async_op=True)
+        for i, t in enumerate(input_tensor_list)
+    ]
+    work = _together("all_gather_coalesced", group, input_tensor_list, calls)  # type: ignore[arg-type]
+    return _ended(work, async_op)
+
+
+# ---- blocks ----------------------------------------------------------------------------------------
 
 
 class Coalescing:
@@ -82,16 +129,129 @@ class Coalescing:
             work.wait()
 
 
+class NoWork:
+    """What a call gives that is made at the end of its block: that has the work, so that this has none."""
+
+    def __getattr__(self, name: str) -> Any:
+        if hasattr(Work, name):
+            raise ValueError(
+                f"Illegal to call {name} on IllegalWork object: the call is made at the end of the block of "
+                "_coalescing_manager, which waits for it, or whose manager does"
+            )
+        raise AttributeError(name)
+
+
+class _Put(NamedTuple):
+    """A call that is made at the end of its block.
+
+    Attributes:
+        op: the function's name.
+        tensor: whose elements are sent.
+        begin: makes it.
+    """
+
+    op: str
+    tensor: Tensor
+    begin: Callable[[], Work]
+
+
+# By group what is called in blocks that are open.
+_OPEN: Final[ContextVar[dict[Any, list[_Put]]]] = ContextVar("_OPEN")
+
+
+def _coalesced(sent: str) -> Callable[[F], F]:
+    """Decorator: in a block of its group a call is made at the block's end, with the others as one.
+
+    What is made of the function calls it as it was.
+
+    Args:
+        sent: the argument whose elements are sent.
+    """
+
+    def decorate(function: F) -> F:
+        signature = inspect.signature(function)
+
+        @refusing
+        @wraps(function)
+        def called(*args: Any, **kwargs: Any) -> Any:
+            if not (blocks := _OPEN.get(None)):
+                return function(*args, **kwargs)
+            given = signature.bind(*args, **kwargs)
+            given.apply_defaults()
+            own = given.arguments
+            group = default_group() if own["group"] is None else own["group"]
+            block = blocks.get(group) if isinstance(group, ProcessGroup) else None
+            if block is None:
+                return function(*args, **kwargs)
+            for name, each in own.items():
+                if name not in ("op", "group", "async_op"):
+                    check_tensor(each, name)
+            waits = not own["async_op"]
+            own["async_op"] = True
+            begin = partial(function, *given.args, **given.kwargs)
+            block.append(_Put(function.__name__, own[sent], begin))
+            return None if waits else NoWork()
+
+        called.__module__ = __name__
+        return called  # type: ignore[return-value]  # its signature is the function's
+
+    return decorate
+
+
+all_reduce = _coalesced("tensor")(collectives.all_reduce)
+all_gather_into_tensor = _coalesced("input_tensor")(collectives.all_gather_into_tensor)
+reduce_scatter_tensor = _coalesced("input")(collectives.reduce_scatter_tensor)
+# PyTorch's names of late.
+all_gather_single = all_gather_into_tensor
+reduce_scatter_single = reduce_scatter_tensor
+
+
 @contextmanager
 def _coalescing_manager(
     group: Any = None, device: Any = None, async_ops: bool = False
 ) -> Iterator[Coalescing]:
-    """A block whose works are waited for at its end, or by `Coalescing.wait`."""
-    made = Coalescing()
-    outer = COLLECTING.set(made.works)
+    """A block whose calls are made at its end, as one, and waited for there or by `Coalescing.wait`.
+
+    That is so for `all_reduce`, `all_gather_into_tensor` and `reduce_scatter_tensor` of its group; others are
+    made at once, and those that were begun with ``async_op=True`` waited for with them.
+
+    Args:
+        group: the ranks; a process that is not in it calls nothing.
+        device: taken for PyTorch's sake.
+        async_ops: whether the end of the block does not wait.
+
+    Raises:
+        ValueError: if a block of the group is open that has calls.
+        RuntimeError: if the calls are not all of one function.
+    """
+    own = group if group is NON_MEMBER else chosen(group)
+    made, puts, around = Coalescing(), list[_Put](), _OPEN.get({})
+    if around.get(own):
+        raise ValueError("ProcessGroup has non-empty op list at the start of coalescing")
+    outer, opened = COLLECTING.set(made.works), _OPEN.set({**around, own: puts})
     try:
         yield made
     finally:
         COLLECTING.reset(outer)
+        _OPEN.reset(opened)
+    if puts:
+        made.append(_all_of(own, puts))
     if not async_ops:
         made.wait()
+
+
+def _all_of(group: Any, puts: Sequence[_Put]) -> Work:
+    """Make the calls of a block.
+
+    Raises:
+        RuntimeError: if they are not all of one function.
+    """
+    ops = {each.op for each in puts}
+    if len(ops) > 1:
+        raise RuntimeError(
+            f"Coalescing manager requires all collectives to be the same type, but got mixed types: {ops}"
+        )
+    tensors = [each.tensor for each in puts]
+    if puts[0].op == "all_reduce":
+        check_alike(tensors)
+    return _together(f"{ops.pop()}_coalesced", group, tensors, [each.begin for each in puts])

@@ -152,7 +152,7 @@ def _gathered(input: Tensor, group_size: int, *_: Any) -> Tensor:
 def _all_gather_coalesced(
     inputs: Sequence[Tensor], group_size: int, group_name: str
 ) -> list[Tensor]:
-    with group_named(group_name).as_list(len(inputs)):
+    with group_named(group_name).as_list(inputs):
         return [_all_gather(each, group_size, group_name) for each in inputs]
 
 
@@ -175,7 +175,7 @@ def _scattered(input: Tensor, reduce_op: str, group_size: int, *_: Any) -> Tenso
 def _reduce_scatter_coalesced(
     inputs: Sequence[Tensor], reduce_op: str, group_size: int, group_name: str
 ) -> list[Tensor]:
-    with group_named(group_name).as_list(len(inputs)):
+    with group_named(group_name).as_list(inputs):
         return [_reduce_scatter(each, reduce_op, group_size, group_name) for each in inputs]
 
 

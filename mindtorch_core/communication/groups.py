@@ -15,10 +15,12 @@ from types import FrameType
 from typing import Any, Final, NamedTuple, TypeVar
 
 from ..deferred import launch, telling
+from ..tensors.tensor import Tensor
 from ..values.user_warnings import warn_user
 from .calls import Call, Place, Whole
 from .engine import Communicator, Engine
 from .failures import Watch
+from .lending import check_list
 from .listening import CALLED
 from .stores import Store
 
@@ -51,7 +53,7 @@ class _Said(NamedTuple):
         timeout: theirs; None for the group's.
         op: what the user has called, where that is made of other calls: they bear its name.
         contents: what they carry.
-        whole: of a list, whose calls are one.
+        whole: of a list, whose calls are one; it says what they carry.
     """
 
     timeout: timedelta | None = None
@@ -178,18 +180,35 @@ class ProcessGroup:
         """A block whose calls say what they carry: the ranks must have that alike, too."""
         return _saying(contents=contents)
 
-    def as_list(self, count: int) -> AbstractContextManager[None]:
-        """A block whose calls, one for each element of a list, are one call to the ranks.
+    @contextmanager
+    def as_list(self, tensors: Sequence[Tensor], op: str = "") -> Iterator[None]:
+        """A block whose calls, one for each tensor of a list, are one call to the ranks.
+
+        Args:
+            tensors: each call's.
+            op: what they are told of by, unless the user has called a function that is `by_own_name`.
 
         Raises:
             NotImplementedError: for an empty list, as PyTorch does: the others would wait for it.
+            RuntimeError: for one over several devices, whose engines could not end it together.
         """
-        if not count:
-            raise NotImplementedError(
-                "There were no tensor arguments to this function (e.g., you passed an empty list of "
-                "Tensors): give every rank the same number of tensors, one at least"
-            )
-        return _saying(contents=f"{count} tensors", whole=Whole())
+        check_list(tensors)
+        whole = Whole(len(tensors))
+        try:
+            with _saying(op=_SAID.get().op or op, whole=whole):
+                yield
+        except BaseException:
+            if (
+                whole.number and whole.error is None
+            ):  # of this rank's own: the others wait for the rest
+                self._take_back(whole.number)
+            raise
+
+    def _take_back(self, number: int) -> None:
+        """Let the next call have a number that was given: it meets what others make by that number."""
+        with self._lock:
+            if self._made["call"] == number:
+                self._made["call"] -= 1
 
     def call(
         self,
@@ -233,6 +252,7 @@ class ProcessGroup:
                 told(said.op or op)
         kind = "message" if message else "call"
         whole = said.whole
+        contents = said.contents if whole is None else whole.next()
         with self._lock:
             number = whole.number if whole is not None else 0
             if not number:
@@ -247,9 +267,9 @@ class ProcessGroup:
             self.position,
             dtype=dtype,
             shape=shape,
-            reduction=f"{reduction}, {said.contents}"
-            if reduction and said.contents
-            else reduction or said.contents,
+            reduction=f"{reduction}, {contents}"
+            if reduction and contents
+            else reduction or contents,
             root=root,
             where=place(),
             seconds=(timeout or said.timeout or self.timeout).total_seconds(),

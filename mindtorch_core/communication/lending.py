@@ -16,9 +16,20 @@ from ..values.dtypes import bool_, dtype, float32, float64, int32, uint8
 from ..values.layouts import strided
 from ..values.own_frames import hide
 from .engine import Engine
+from .errors import UnfitError
 from .reductions import Premultiplied, ReduceOp
 
-__all__ = ["Lent", "check_op", "check_tensor", "divided", "lend", "lend_to_reduce", "unrecorded"]
+__all__ = [
+    "Lent",
+    "check_alike",
+    "check_list",
+    "check_op",
+    "check_tensor",
+    "divided",
+    "lend",
+    "lend_to_reduce",
+    "unrecorded",
+]
 
 Step = Callable[[], None]
 F = TypeVar("F", bound=Callable[..., Any])
@@ -123,6 +134,39 @@ def check_tensors(tensors: Any, name: str) -> None:
     for each in tensors:
         if each._keys & _PYTHON and each._payload is None:
             _refuse_wrapper(each, name)
+
+
+def check_list(tensors: Sequence[Tensor]) -> None:
+    """Refuse a list that cannot be one call.
+
+    Raises:
+        NotImplementedError: for an empty one.
+        RuntimeError: for one over several devices.
+    """
+    if not tensors:
+        raise NotImplementedError(
+            "There were no tensor arguments to this function (e.g., you passed an empty list of "
+            "Tensors): give every rank the same number of tensors, one at least"
+        )
+    devices = dict.fromkeys(str(each.device) for each in tensors)
+    if len(devices) > 1:
+        raise RuntimeError(
+            f"tensors must all be on the same device, got {' and '.join(devices)}: make one call for each"
+        )
+
+
+def check_alike(tensors: Sequence[Tensor]) -> None:
+    """Refuse a list of several dtypes.
+
+    Raises:
+        ValueError: as PyTorch does.
+    """
+    for each in tensors:
+        if each.dtype != tensors[0].dtype:
+            raise UnfitError(
+                "Invalid usage of tensors with different dtypes"
+                f"Found {tensors[0].dtype} and  {each.dtype}"
+            )
 
 
 def lend(tensor: Tensor, engine: Engine) -> Lent:

@@ -39,9 +39,9 @@ _MODULES: Final = {
     "beginning": "destroy_process_group init_process_group new_group",
     "call_options": "AllToAllOptions AllgatherOptions AllreduceCoalescedOptions AllreduceOptions "
     "BarrierOptions BroadcastOptions GatherOptions ReduceOptions ReduceScatterOptions ScatterOptions",
-    "coalescing": "_coalescing_manager all_gather_coalesced all_reduce_coalesced",
-    "collectives": "all_gather all_gather_into_tensor all_gather_single all_reduce "
-    "broadcast gather reduce reduce_scatter reduce_scatter_single reduce_scatter_tensor scatter",
+    "coalescing": "_coalescing_manager all_gather_coalesced all_gather_into_tensor all_gather_single "
+    "all_reduce all_reduce_coalesced reduce_scatter_single reduce_scatter_tensor",
+    "collectives": "all_gather broadcast gather reduce reduce_scatter scatter",
     "exchanges": "all_to_all all_to_all_single barrier",
     "errors": "DistBackendError DistError DistNetworkError DistStoreError DistributedError "
     "QueueEmptyError",
@@ -69,6 +69,7 @@ _HOMES: Final = {name: module for module, names in _MODULES.items() for name in 
 _RENAMED: Final = {
     "_DEFAULT_FIRST_BUCKET_BYTES": ("coalesced_copies", "FIRST_BYTES"),
     "_CoalescingManager": ("coalescing", "Coalescing"),
+    "_IllegalWork": ("coalescing", "NoWork"),
     "_Work": ("work", "Work"),
     "_broadcast_coalesced": ("coalesced_copies", "broadcast_coalesced"),
     "_compute_bucket_assignment_by_size": ("coalesced_copies", "assigned_by_size"),

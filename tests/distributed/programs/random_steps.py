@@ -236,7 +236,7 @@ def all_reduce_coalesced(p):
         return
     with dist._coalescing_manager(p.group, async_ops=later) as manager:
         for t in tensors:
-            manager.append(dist.all_reduce(t, how, p.group, async_op=True))
+            dist.all_reduce(t, how, p.group, async_op=later)
     manager.wait()
     check()
 

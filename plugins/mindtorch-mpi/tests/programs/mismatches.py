@@ -93,28 +93,84 @@ if rank < 2:
 # Lists of other lengths, or that differ later on: no rank goes on with the rest, so that all stand alike.
 ops, own = torch.ops._c10d_functional, dist.new_group()
 name = own.group_name
-several = {
-    "reduction sum, 3 tensors instead of sum, 2 tensors": (
-        lambda given: dist.all_reduce_coalesced(given, group=own),
-        lambda given: dist.all_reduce_coalesced(given, group=own, async_op=True).wait(),
-        lambda given: ops.all_reduce_coalesced_(given, "sum", name),
-        lambda given: ops.reduce_scatter_tensor_coalesced(given, "sum", size, name),
-    ),
-    "3 tensors instead of 2 tensors": (
-        lambda given: dist.all_gather_coalesced([[*given] for _ in range(size)], given, own),
-        lambda given: ops.all_gather_into_tensor_coalesced(given, size, name),
-    ),
-}
-for text, ways in several.items():
+
+
+def block(call, *, later=False):
+    """A way that makes a call for each tensor, in a block; or for none, which is no call."""
+
+    def way(given):
+        if not given:
+            return dist.all_reduce_coalesced([], group=own)
+        with dist._coalescing_manager(own, async_ops=later) as manager:
+            for each in given:
+                call(each)
+        return manager.wait()
+
+    return way
+
+
+def parts(given):
+    """Room for a part of a tensor."""
+    return torch.ones(len(given) // size)
+
+
+sums = (
+    lambda given: dist.all_reduce_coalesced(given, group=own),
+    lambda given: dist.all_reduce_coalesced(given, group=own, async_op=True).wait(),
+    lambda given: ops.all_reduce_coalesced_(given, "sum", name),
+    lambda given: ops.reduce_scatter_tensor_coalesced(given, "sum", size, name),
+    block(lambda each: dist.all_reduce(each, group=own)),
+    block(lambda each: dist.all_reduce(each, group=own, async_op=True), later=True),
+    block(lambda each: dist.reduce_scatter_single(parts(each), each, group=own)),
+)
+gathers = (
+    lambda given: dist.all_gather_coalesced([[*given] for _ in range(size)], given, own),
+    lambda given: ops.all_gather_into_tensor_coalesced(given, size, name),
+    block(lambda each: dist.all_gather_single(torch.ones(size * len(each)), each, own)),
+)
+
+
+def usable():
+    """The next call is well."""
+    total = torch.ones(2)
+    dist.all_reduce(total, group=own)
+    assert total.tolist() == [size, size]
+
+
+for ways, text in ((sums, "reduction sum, tensor 1 of {}"), (gathers, "carrying tensor 1 of {}")):
+    lengths = f"{text.format(3)} instead of {text.format(2).split(' ', 1)[1]}"
     for way in ways:
-        with pytest.raises(dist.DistributedError, match=text):
+        with pytest.raises(dist.DistributedError, match=lengths):
             way([torch.ones(size) for _ in range(2 + odd)])
-        with pytest.raises(dist.DistributedError, match=r"shape \[6\] instead of \[3\]"):
+        with pytest.raises(
+            dist.DistributedError, match=rf"shape \[{2 * size}\] instead of \[{size}\]"
+        ):
             way([torch.ones(size * (1 + (odd and i == 1))) for i in range(3)])
         with pytest.raises(NotImplementedError, match="you passed an empty list of Tensors"):
             way([])
-        total = torch.ones(2)
-        dist.all_reduce(total, group=own)
-        assert total.tolist() == [size, size]
+        usable()
+# Blocks of other functions, of one rank alone, and with one that is refused there.
+several = [torch.ones(size) for _ in range(2)]
+with pytest.raises(dist.DistributedError, match=r"op reduce_\w+_coalesced instead of all_gather"):
+    (sums if odd else gathers)[-1](several)
+with pytest.raises(
+    dist.DistributedError, match=r"op all_reduce instead of all_gather_into_\w+_coa"
+):
+    usable() if odd else gathers[-1](several)
+mixed = pytest.raises(RuntimeError, match="requires all collectives to be the same type")
+if odd:
+    with mixed, dist._coalescing_manager(own):
+        dist.all_reduce(torch.ones(3), group=own)
+        dist.all_gather_single(torch.ones(size), torch.ones(1), own)
+usable()
+# A list that is refused on one rank after its first call: its next call meets the others' second.
+rows = [[*several] for _ in range(size)]
+if odd:
+    wrong = [[several[0], several[1].double() if row else several[1]] for row in range(size)]
+    with pytest.raises(ValueError, match="with different dtypes"):
+        dist.all_gather_coalesced(wrong, several, own)
+with pytest.raises(dist.DistributedError, match="carrying tensor 1 of 2 instead of tensor 2 of 2"):
+    dist.all_gather_coalesced(rows, several, own)
+usable()
 dist.barrier()
 print("done")

@@ -1,5 +1,7 @@
 """MPI for tensors of the CPU and HCCL for those of NPUs, in the same groups."""
 
+import pytest
+
 import mindtorch_core as torch
 from mindtorch_core import distributed as dist
 
@@ -18,6 +20,13 @@ for device, engine in (("cpu", "mpi"), ("npu", "hccl")):
             for where in ("cpu", "npu", "cpu", "npu")
         ]
         assert [work.wait() for work in works] == [True] * 4
+# No engine could end a list over both, if one of its calls fails.
+text = "tensors must all be on the same device, got cpu and npu:"
+both = [torch.ones(2), torch.ones(2, device="npu")]
+with pytest.warns(FutureWarning), pytest.raises(RuntimeError, match=text):
+    dist.all_reduce_coalesced(both)
+with pytest.raises(RuntimeError, match=text), dist._coalescing_manager():
+    [dist.all_reduce(each) for each in both]
 found = [None] * size
 dist.all_gather_object(found, rank)
 assert found == [0, 1]

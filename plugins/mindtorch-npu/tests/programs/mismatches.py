@@ -62,6 +62,21 @@ for other in (npu(4), npu(3).int()):
         t = npu(3) * rank
         dist.recv(t, 0) if odd else dist.send(t, 1)  # the next one goes through
         assert t.tolist() == [0.0] * 3
+
+
+def sums(lengths, *, later):
+    """Sums in a block, which are one call, also where it is waited for later."""
+    with dist._coalescing_manager(async_ops=later) as manager:
+        for each in lengths:
+            dist.all_reduce(npu(each))
+    manager.wait()
+
+
+for later in (False, True):
+    with pytest.raises(dist.DistributedError, match="tensor 1 of 3 instead of sum, tensor 1 of 2"):
+        sums([4, 4, 4] if odd else [4, 4], later=later)
+    with pytest.raises(dist.DistributedError, match=r"shape \[5\] instead of \[4\]"):
+        sums([4, 4 + odd, 4], later=later)
 dist.barrier()
 assert control.findings() == []  # nothing of it has come to a device
 print("done")
