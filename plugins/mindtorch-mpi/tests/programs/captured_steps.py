@@ -12,9 +12,9 @@ rank, world = dist.get_rank(), dist.group.WORLD
 ops = torch.ops._c10d_functional
 
 
-def model():
+def model(width=16):
     torch.manual_seed(0)
-    return nn.Sequential(nn.Linear(6, 16), nn.ReLU(), nn.Linear(16, 3))
+    return nn.Sequential(nn.Linear(6, width), nn.ReLU(), nn.Linear(width, 3))
 
 
 def batch(step):
@@ -22,14 +22,18 @@ def batch(step):
     return torch.randn(4, 6)
 
 
-def by_reducer(steps, capture=lambda step: step):
-    ddp = nn.parallel.DistributedDataParallel(model())
+def by_reducer(steps, capture=lambda step: step, *, width=16, to_none=True, parts=1, **options):
+    """Losses and parameters of steps that may keep their gradients, and sum several backwards' in place."""
+    ddp = nn.parallel.DistributedDataParallel(model(width), **options)
     optimizer = torch.optim.Adam(ddp.parameters(), 0.01)
 
     @capture
     def step(x):
-        optimizer.zero_grad()
-        loss = ddp(x).square().mean()
+        optimizer.zero_grad(set_to_none=to_none)
+        for part in x.split(len(x) // parts)[1:]:
+            with ddp.no_sync():
+                ddp(part).square().mean().backward()
+        loss = ddp(x[: len(x) // parts]).square().mean()
         loss.backward()
         optimizer.step()
         return loss.detach()
@@ -68,6 +72,19 @@ expected = by_reducer(6)
 assert by_reducer(6, torch.pipeline.capture) == expected
 # Where one process captures it and another does not, they make the same calls.
 assert by_reducer(6, torch.pipeline.capture if rank else lambda step: step) == expected
+# Gradients that stay the same tensors; large ones are summed where they are.
+for options in (
+    {"to_none": False},
+    {"to_none": False, "width": 25_000},
+    {"to_none": False, "gradient_as_bucket_view": True},
+    {"to_none": False, "parts": 2},
+    {"parts": 2},
+):
+    plainly = by_reducer(4, **options)
+    assert by_reducer(4, torch.pipeline.capture, **options) == plainly, options
+    assert (
+        by_reducer(4, torch.pipeline.capture if rank else lambda step: step, **options) == plainly
+    )
 assert captured(6, lambda grads: funcol.all_reduce_coalesced([*grads], "avg", world)) == expected
 assert captured(6, each_in_place) == expected
 assert captured(6, in_place) == expected

@@ -50,6 +50,7 @@ class Bucket:
             if p.dtype is self.dtype and p.nbytes >= APART_BYTES and p.is_contiguous()
         )
         self._shares_late = False
+        self._kept: list[Tensor | None] = []  # gradients that the parameters had, and keep
 
     def put_together(self) -> None:
         """Have all gradients in one piece of memory."""
@@ -57,13 +58,16 @@ class Bucket:
         if self.memory is not None:
             self.begin(anew=True)
 
-    def begin(self, *, anew: bool) -> None:
+    def begin(self, *, anew: bool, keeps: bool = False) -> None:
         """Have no gradient yet.
 
         Args:
             anew: whether to take new memory, as users may hold on to the gradients in the old.
+            keeps: whether gradients that parameters have already stay theirs, and get the sums' values: later
+                calls of a captured function find no others.
         """
         self.waiting = set(self.numbers)
+        self._kept = [p.grad if keeps else None for p in self.parameters]
         self._is_new = self.memory is None or anew
         if self._is_new:
             sizes = [0 if n in self.apart else size for n, size in enumerate(self.sizes)]
@@ -133,9 +137,15 @@ class Bucket:
 
     def give(self, used: Iterable[bool]) -> None:
         """Let the parameters have the sums as their gradients; those that nobody used keep what they have."""
-        for parameter, view, was_used in zip(self.parameters, self.views, used, strict=True):
-            if was_used and parameter.grad is not view:
+        rows = zip(self.parameters, self.views, self._kept, used, strict=True)
+        for parameter, view, kept, was_used in rows:
+            if not was_used or parameter.grad is view:
+                continue
+            if kept is not None and parameter.grad is kept:
+                kept.copy_(view)
+            else:
                 parameter.grad = view if self.dtype is parameter.dtype else view.to(parameter.dtype)
+        self._kept = []
         assert self.memory is not None, "begin makes it"
         for place in self.apart:
             self.views[place] = self.memory[:0]  # whoever drops the gradient frees it
@@ -156,7 +166,7 @@ class SparseBucket(Bucket):
         assert self.memory is not None, "begin makes it"
         return [self.memory]
 
-    def begin(self, *, anew: bool) -> None:
+    def begin(self, *, anew: bool, keeps: bool = False) -> None:
         """Have no gradient yet."""
         self.waiting = set(self.numbers)
         first = self.parameters[0]

@@ -111,7 +111,7 @@ class Reducer:
         self._be_last()
         self._captured = captured and self._sums_by_ops()
         for bucket in self.buckets:
-            bucket.begin(anew=self._captured or not self.keeps_memory)
+            bucket.begin(anew=self._captured or not self.keeps_memory, keeps=self._captured)
         self._unused = []
         self._left = [*(self._times or [0] * len(self.parameters))]
         self._open = False
