@@ -249,6 +249,10 @@ class Engine(ABC):
         """Rank and number of processes, where a launcher of the engine's own has started them."""
         return None
 
+    def folder(self) -> str:
+        """A folder of the engine's own launcher, for the processes alone; empty if there is none."""
+        return ""
+
     def share(self, text: str) -> str:
         """Rank 0's text, on all ranks, where `launched` says who they are."""
         raise NotImplementedError

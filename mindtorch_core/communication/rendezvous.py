@@ -6,6 +6,8 @@ import os
 import socket
 from collections.abc import Callable, Iterator
 from datetime import timedelta
+from itertools import count
+from pathlib import Path
 from typing import Any, Final, NamedTuple
 from urllib.parse import parse_qsl, urlparse
 
@@ -30,10 +32,11 @@ class Found(NamedTuple):
 Handler = Callable[..., Iterator[Any]]
 _HANDLERS: Final[dict[str, Handler]] = {}
 _NOT_ALL: Final = (
-    "mindtorch: rank {rank} of {size} ends: after {seconds:g} s not all of them have come to "
-    "init_process_group, and {engine} waits for each without end.\n  fix: call it in all processes that "
-    "the launcher has started, or start them by `mindtorch run -n {size} SCRIPT`, which says who has not come"
+    "mindtorch: rank {rank} of {size} ends: after {seconds:g} s WHO come to init_process_group, and "
+    "{engine} waits for each without end.\n  fix: call it in all processes that the launcher has started, "
+    "or start them by `mindtorch run -n {size} SCRIPT`, which says who has not come"
 )
+_STARTS: Final = count()
 
 
 def register_rendezvous_handler(scheme: str, handler: Handler) -> None:
@@ -211,11 +214,24 @@ def _by_engine(engine: Engine, rank: int, size: int, timeout: timedelta) -> Foun
     here = "" if store is None else f"{_address(size)}:{store.port}"
     seconds = timeout.total_seconds()
     text = _NOT_ALL.format(rank=rank, size=size, seconds=seconds, engine=engine.name)
-    with ended_after(seconds, text):
+    with ended_after(seconds, text, _marks(engine.folder(), rank, size)):
         host, _, port = engine.share(here).rpartition(":")
     if store is None:
         store = TCPStore(host, int(port), size, False, timeout)
     return Found(store, rank, size)
+
+
+def _marks(folder: str, rank: int, size: int) -> list[Path]:
+    """A file for each rank, this one's made now: the launcher removes them with the folder."""
+    if not folder:
+        return []
+    start = next(_STARTS)  # all processes count alike
+    marks = [Path(folder) / f"mindtorch-start-{start}-rank-{each}" for each in range(size)]
+    try:
+        marks[rank].touch()
+    except OSError:
+        return []
+    return marks
 
 
 def _address(size: int) -> str:

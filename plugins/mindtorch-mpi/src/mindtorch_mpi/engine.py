@@ -93,6 +93,13 @@ class MPIEngine(Engine):
                 return int(os.environ[rank]), int(os.environ[size])
         return None
 
+    def folder(self) -> str:
+        """Open MPI's for this job, where all processes are on this machine."""
+        env, (_, size) = os.environ, self.launched() or (0, 0)
+        here = env.get("OMPI_COMM_WORLD_LOCAL_SIZE") == str(size)
+        own = env.get("OMPI_FILE_LOCATION", "")  # of this process, in that of the job
+        return os.path.dirname(own) if here else ""
+
     def share(self, text: str) -> str:
         """Rank 0's text, by MPI."""
         from mpi4py import MPI
