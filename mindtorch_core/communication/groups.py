@@ -215,6 +215,7 @@ class ProcessGroup:
         op: str,
         *,
         message: bool = False,
+        apart: bool = False,
         timeout: timedelta | None = None,
         waits: bool = True,
         dtype: str = "",
@@ -228,6 +229,7 @@ class ProcessGroup:
         Args:
             op: the function's name; unless the user has called one that is `by_own_name`.
             message: whether it concerns two ranks alone.
+            apart: whether calls of that name are counted by themselves, and not with the others.
             timeout: if it is not the group's.
             waits: whether the caller waits for it at once.
             dtype: as all further arguments, an attribute of `Call`.
@@ -250,13 +252,13 @@ class ProcessGroup:
         if CALLED and len(ranks) > 1:
             for told in CALLED:
                 told(said.op or op)
-        kind = "message" if message else "call"
+        kind = op if apart else "message" if message else "call"
         whole = said.whole
         contents = said.contents if whole is None else whole.next()
         with self._lock:
             number = whole.number if whole is not None else 0
             if not number:
-                number = self._made[kind] = self._made[kind] + 1
+                number = self._made[kind] = self._made.get(kind, 0) + 1
             if whole is not None:
                 whole.number = number
         return Call(

@@ -18,6 +18,8 @@ def monitored_barrier(
 ) -> None:
     """Wait until all ranks have called it; rank 0 says who has not. It uses the store alone.
 
+    It is counted apart: ranks that have called it in vain make the same next call as one that has not.
+
     Args:
         group: the ranks.
         timeout: by default the group's.
@@ -31,33 +33,35 @@ def monitored_barrier(
     own: ProcessGroup = chosen(group)
     limit = own.timeout if timeout is None else timeout
     seconds = limit.total_seconds()
-    call = own.call("monitored_barrier", timeout=limit + timedelta(seconds=_MORE))
+    call = own.call("monitored_barrier", apart=True, timeout=limit + timedelta(seconds=_MORE))
     deadline = time.monotonic() + seconds
     base, store = f"monitored/{call.number}", own.store
     if own.position == 0:
         names = {f"{base}/{n}": n for n in range(1, own.size())}
         missing = [names[key] for key in await_keys(call, store, [*names], deadline)]
         shown = missing if wait_all_ranks else missing[:1]
-        store.set(f"{base}/end", ",".join(map(str, shown)))
+        end = store.compare_set(f"{base}/end", "", ",".join(map(str, shown)) or _ALL_CAME)
     else:
         try:
             store.set(f"{base}/{own.position}", call.described())
         except DistError:  # it may be gone with its rank, which the news name
             await_keys(call, store, [f"{base}/end"], deadline)
             raise
-        if await_keys(call, store, [f"{base}/end"], deadline + _LISTEN):
-            text = f"rank {own.ranks[0]} did not come in {seconds:g} s"
-            raise call.error(text, own.ranks[0], {own.ranks[0]: "did not come"})
-        shown = [int(n) for n in store.get(f"{base}/end").decode().split(",") if n]
-    if shown:
-        ranks = [own.ranks[n] for n in shown]
-        text = (
-            f"[Rank 0]: Ranks {', '.join(map(str, ranks))} failed to pass monitoredBarrier in "
-            f"{round(seconds * 1000)} ms"
-        )
-        raise call.error(text, ranks[0], dict.fromkeys(ranks, "did not come"))
-    return
+        await_keys(call, store, [f"{base}/end"], deadline + _LISTEN)
+        end = store.compare_set(f"{base}/end", "", "0")  # the first decides for all
+    if end.decode() == _ALL_CAME:
+        return
+    ranks = [own.ranks[int(n)] for n in end.decode().split(",")]
+    text = (
+        f"[Rank 0]: Ranks {', '.join(map(str, ranks))} failed to pass monitoredBarrier in "
+        f"{round(seconds * 1000)} ms"
+    )
+    if ranks == [own.ranks[0]]:
+        text = f"rank {ranks[0]} did not come in {seconds:g} s"
+    here = own.ranks[own.position]  # it may have come later
+    raise call.error(text, ranks[0], {rank: "did not come" for rank in ranks if rank != here})
 
 
+_ALL_CAME = "all"
 _LISTEN = 2.0  # how much longer than rank 0 the others wait, which waits for them
 _MORE = 60.0  # and until when news of ranks are asked for: longer than all of that

@@ -2,6 +2,7 @@
 
 import pickle
 import re
+from datetime import timedelta
 
 import pytest
 
@@ -172,5 +173,21 @@ if odd:
 with pytest.raises(dist.DistributedError, match="carrying tensor 1 of 2 instead of tensor 2 of 2"):
     dist.all_gather_coalesced(rows, several, own)
 usable()
+# Who has called a monitored barrier in vain makes the next call with who comes to it too late.
+brief = timedelta(seconds=0.3)
+for late in (1, 0):
+    if rank != late:
+        with pytest.raises(
+            dist.DistributedError, match=rf"anks? {late} (failed to pass|did not come)"
+        ):
+            dist.monitored_barrier(own, timeout=brief)
+    usable()
+    if rank == late:
+        with pytest.raises(
+            dist.DistributedError, match=rf"anks? {late} (failed to pass|did not come)"
+        ):
+            dist.monitored_barrier(own, timeout=brief)
+    dist.monitored_barrier(own)
+    usable()
 dist.barrier()
 print("done")
