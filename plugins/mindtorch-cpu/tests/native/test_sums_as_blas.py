@@ -67,18 +67,19 @@ def test_where_the_order_is_not_known_blas_is_called(with_and_without, monkeypat
     assert list(KERNELS.failures) == ["RuntimeError: row_dots of f4: NumPy adds in another order"]
 
 
-@pytest.mark.parametrize("op", ["row_sum", "row_dot"])
-def test_a_kernel_whose_sums_are_wrong_is_refused(monkeypatch, tmp_path, op):
-    def wrong(code, declared, *, products):
-        name, text = blas_function(code, declared, products=products)
+@pytest.mark.parametrize("operands", [(0,), (0, 0), (0, 1)])
+def test_a_kernel_whose_sums_are_wrong_is_refused(monkeypatch, tmp_path, operands):
+    def wrong(*arguments):
+        name, text = blas_function(*arguments)
         assert "%width, -32" in text
         return name, text.replace("%width, -32", "%width, -64")  # some elements are added later
 
-    operands = (0,) if op == "row_sum" else (0, 0)
-    program = Program(Graph(("f4",), (), (Node(op, "f4", operands),), ((1, 1),)),
-                      ("dense", "single"), 1, True)  # fmt: skip
+    op = "row_sum" if operands == (0,) else "row_dot"
+    count = max(operands) + 1
+    graph = Graph(("f4",) * count, (), (Node(op, "f4", operands),), ((count, count),))
+    program = Program(graph, ("dense",) * count + ("single",), 1, True)
     assert made_from(program).source == "compiled"
     monkeypatch.setenv("MINDTORCH_KERNEL_CACHE", str(tmp_path / "others"))
     monkeypatch.setattr(rowcode, "blas_function", wrong)
-    with pytest.raises(WrongKernel, match="result 1 of 1 operations"):
+    with pytest.raises(WrongKernel, match="of 1 operations"):
         made_from(program)

@@ -274,7 +274,8 @@ class _RowModule(Module):
             steps = [step, step if products else "0", size, size, size]
             self._call(call.loops[0], [given[0], second, found], steps, [count, width])
             return
-        name, text = blas_function(node.dtype, self.declared, products=products)
+        of = "sums" if not products else "squares" if len({*node.operands}) == 1 else "products"
+        name, text = blas_function(node.dtype, self.declared, of)
         if text not in self.functions:
             self.functions.append(text)
         rows = f"ptr {given[0]}, ptr {second}, i64 {count}, i64 {width}, i64 {width}"

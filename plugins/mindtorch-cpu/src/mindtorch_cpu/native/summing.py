@@ -35,23 +35,27 @@ def row_sums(code: str) -> str:
     return w.text()
 
 
-def blas_function(code: str, declared: set[str], *, products: bool) -> tuple[str, str]:
+def blas_function(code: str, declared: set[str], of: str) -> tuple[str, str]:
     """The name and text of a function of ``GIVEN, OTHER, rows, step, width, OUT``.
 
-    It writes the sums of dense rows that lie ``step`` elements apart, or of the products of rows of both.
-    What it calls of LLVM's is added to ``declared``.
+    It writes sums of dense rows that lie ``step`` elements apart.
+
+    Args:
+        code: their dtype.
+        declared: what it calls of LLVM's is added to these.
+        of: ``sums`` of rows of ``GIVEN``, or of their ``squares``, or of ``products`` of rows of both.
     """
     w = Code((), declared)
     ends = _ends(w, code)
 
     def row(r: str) -> None:
         place = w.times(r, "%step")
-        given = ("%GIVEN", "%OTHER") if products else ("%GIVEN",)
-        rows = [w.set(f"getelementptr {TYPES[code]}, ptr {a}, i64 {place}") for a in given]
+        given = {"sums": ("GIVEN",), "squares": ("GIVEN",) * 2, "products": ("GIVEN", "OTHER")}[of]
+        rows = [w.set(f"getelementptr {TYPES[code]}, ptr %{a}, i64 {place}") for a in given]
         _row(w, code, rows, ends, r)
 
     w.loop("%rows", row)
-    name = f"{'products' if products else 'sums'}_{code}"
+    name = f"{of}_{code}"
     parameters = "ptr %GIVEN, ptr %OTHER, i64 %rows, i64 %step, i64 %width, ptr %OUT"
     return name, w.function(name, parameters)
 
@@ -61,7 +65,7 @@ def row_dots(code: str) -> str:
     declared: set[str] = set()
     w = Code(("OUT", "GIVEN", "OTHER", "rows", "width", "step"), declared)
     behind = w.set(f"getelementptr {TYPES[code]}, ptr %OUT, i64 %rows")
-    functions = [blas_function(code, declared, products=products) for products in (False, True)]
+    functions = [blas_function(code, declared, of) for of in ("sums", "products")]
     for (name, _), out in zip(functions, ("%OUT", behind), strict=True):
         given = "ptr %GIVEN, ptr %OTHER, i64 %rows, i64 %step, i64 %width"
         w.put(f"call void @{name}({given}, ptr {out})")
