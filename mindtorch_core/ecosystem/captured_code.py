@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import dis
 import itertools
+import re
 from collections.abc import Iterator, Set
 from types import CodeType
 from typing import Final
 
 __all__ = [
-    "by_text", "globals_of", "imported_by", "joins_names", "loaded_by", "modules_meant", "read_by",
-    "stored_by", "texts_of", "walks_modules",
+    "by_text", "globals_of", "imported_by", "joins_names", "loaded_by", "modules_meant", "names_in",
+    "read_by", "stored_by", "texts_of", "walked_by", "walks_modules",
 ]  # fmt: skip
 
 _LOADS: Final = frozenset({
@@ -18,9 +19,11 @@ _LOADS: Final = frozenset({
 })  # fmt: skip
 _ADDING: Final = frozenset({"add", "append", "appendleft", "extend"})
 _BY_TEXT: Final = frozenset({
-    "AttributeError", "__dict__", "attrgetter", "eval", "exec", "getattr", "globals", "hasattr",
-    "methodcaller", "vars",
+    "AttributeError", "__dict__", "__getattribute__", "__globals__", "attrgetter", "eval", "exec",
+    "f_globals", "format", "format_map", "getattr", "getattr_static", "globals", "hasattr", "methodcaller",
+    "vars",
 })  # fmt: skip
+_FIELD: Final = re.compile(r"{([\w.]+)")  # in a text that is filled in
 _FINDING: Final = frozenset({"__import__", "import_module", "modules"})
 _EVALUATING: Final = frozenset({"eval", "exec"})
 _LOOKED_THROUGH: Final = frozenset({"items", "keys", "values"})
@@ -36,10 +39,14 @@ _CALLED_BY_STEP: Final = {
     "UNARY_NEGATIVE": {"__neg__"}, "UNARY_INVERT": {"__invert__"}, "CONTAINS_OP": {"__contains__"},
     "FORMAT_VALUE": {"__format__", "__repr__", "__str__"}, "FORMAT_SIMPLE": {"__format__", "__str__"},
     "FORMAT_WITH_SPEC": {"__format__", "__str__"}, "CONVERT_VALUE": {"__repr__", "__str__"},
+    "MATCH_CLASS": {"__match_args__"}, "GET_ITER": {"__iter__", "__getitem__"},
 }  # fmt: skip
 _CALLED_BY_NAME: Final = {
     "str": {"__str__", "__repr__"}, "repr": {"__repr__"}, "format": {"__format__", "__str__", "__repr__"},
 }  # fmt: skip
+_TRUTH: Final = ("POP_JUMP", "JUMP_IF", "TO_BOOL", "UNARY_NOT")
+_KEYS: Final = "LOAD_", "PUSH_NULL", "COPY", "SWAP", "BUILD_SLICE"
+_TAKING_WHOLE: Final = "BUILD_TUPLE", "CALL", "COMPARE_OP", "DICT_", "KW_NAMES", "PRECALL"
 _NOTHING: Final[frozenset[str]] = frozenset()
 
 
@@ -54,8 +61,13 @@ def loaded_by(code: CodeType) -> set[str]:
     found = {i.argval for i in steps if i.opname in _LOADS}
     for i in steps:
         found |= _CALLED_BY_STEP.get(i.opname, _NOTHING)
+        if i.opname.startswith(_TRUTH):
+            found |= {"__bool__", "__len__"}
         if i.opname in ("BINARY_OP", "COMPARE_OP"):
             found |= _operator(str(i.argrepr))
+    for step, following in itertools.pairwise(steps):
+        if step.opname == "PUSH_EXC_INFO" and following.opname == "POP_TOP":
+            found.add("Exception")  # ``except`` without a name
     for name in found & _CALLED_BY_NAME.keys():
         found |= _CALLED_BY_NAME[name]
     if found & _BY_TEXT:
@@ -86,8 +98,20 @@ def _loaded_by_text(text: str) -> set[str]:
 
 
 def texts_of(code: CodeType) -> set[str]:
-    """The texts in a function that may be names."""
-    return {c for c in code.co_consts if isinstance(c, str) and c.isidentifier()}
+    """The names in the texts in a function."""
+    return {name for c in code.co_consts if isinstance(c, str) for name in names_in(c)}
+
+
+def names_in(text: str) -> set[str]:
+    """The names in a text: it is one, consists of them with dots between, or has such fields to fill in."""
+    texts = [text, *_FIELD.findall(text)] if "{" in text else [text]
+    parts = [each.split(".") for each in texts]
+    found = {part for each in parts if all(map(_is_name, each)) for part in each}
+    return {part for part in found if part.isidentifier()}
+
+
+def _is_name(text: str) -> bool:
+    return not text or text.isidentifier() or text.isdecimal()
 
 
 def globals_of(code: CodeType) -> set[str]:
@@ -142,6 +166,36 @@ def read_by(code: CodeType, local: Set[str] = _NOTHING) -> set[str]:
         if isinstance(constant, CodeType):
             found |= read_by(constant, local)
     return found
+
+
+def walked_by(code: CodeType) -> set[str]:
+    """What a function and those within it hand on as a whole, walk through or compare; ``[]`` for elements.
+
+    What is loaded for one of its elements or attributes is followed by a key, or by the attribute.
+    """
+    steps = [i for i in dis.get_instructions(code) if i.opname not in ("CACHE", "EXTENDED_ARG")]
+    found = set()
+    for step, following, third in _in_threes([*steps, steps[-1]]):
+        if step.opname in _LOADS or "FAST" in step.opname:
+            name = step.argval
+        elif step.opname == "BINARY_SUBSCR" or step.argrepr == "[]":
+            name = "[]"
+        else:
+            continue
+        is_key = following.opname.startswith(_KEYS) and not _takes_both(third)
+        if not is_key and "ATTR" not in following.opname and following.opname != "LOAD_METHOD":
+            found.add(name)
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            found |= walked_by(constant)
+    return found
+
+
+def _takes_both(step: dis.Instruction) -> bool:
+    """Whether a step takes the two things before it as a whole."""
+    if step.opname == "BINARY_OP":
+        return step.argrepr != "[]"
+    return step.opname.startswith(_TAKING_WHOLE)
 
 
 def modules_meant(code: CodeType, loaded: Set[str]) -> set[str]:

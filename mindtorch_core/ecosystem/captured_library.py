@@ -34,7 +34,8 @@ SETTINGS_ASKED: Final = frozenset({
     "get_num_interop_threads", "get_num_threads", "initial_seed", "is_anomaly_check_nan_enabled",
     "is_anomaly_enabled", "is_deterministic_algorithms_warn_only_enabled",
 })  # fmt: skip
-_READING: Final = frozenset({"load", "read", "readinto", "readline", "readlines"})
+_READING: Final = frozenset({"load", "read", "readinto", "readline", "readlines", "tell"})
+_SYNCHRONIZING: Final = "is_set", "locked"  # what locks and events are asked
 # Of memory, what is compared in each call: all of it, or its ends and bytes all over it.
 _MOST_BYTES: Final = 1 << 24
 _END: Final = 1 << 12
@@ -113,7 +114,10 @@ def parts_of(path: str, value: Any, names: Set[str]) -> Iterator[Watch | tuple[s
         name = f"the state of random numbers of {path}"
         yield Moving(lambda: [Digest(hash(repr(bits.state)))], [name])
     elif isinstance(value, IOBase) and names & _READING:
-        yield Moving(lambda: [_position(value)], [f"the position of {path}"])
+        kind = Watch if "tell" in names else Moving
+        yield kind(lambda: [_position(value)], [f"the position of {path}"])
+    elif asked := [n for n in _SYNCHRONIZING if n in names and hasattr(value, n)]:
+        yield Watch(lambda: [getattr(value, n)() for n in asked], [f"{path}.{n}()" for n in asked])
     else:
         try:
             _compared(memoryview(value))

@@ -18,8 +18,9 @@ from .seen_calls import SeesCalls
 __all__ = ["Outside"]
 
 _CLOCKS: Final = frozenset({
-    "clock_gettime", "clock_gettime_ns", "monotonic", "monotonic_ns", "perf_counter", "perf_counter_ns",
-    "process_time", "process_time_ns", "thread_time", "thread_time_ns", "time", "time_ns",
+    "asctime", "clock_gettime", "clock_gettime_ns", "ctime", "gmtime", "localtime", "monotonic",
+    "monotonic_ns", "perf_counter", "perf_counter_ns", "process_time", "process_time_ns", "strftime",
+    "thread_time", "thread_time_ns", "time", "time_ns",
 })  # fmt: skip
 _NOW: Final = frozenset({"now", "today", "utcnow"})
 _FILES: Final = frozenset({
@@ -42,6 +43,8 @@ _ASKING: Final = {
     ),
     "sys": (frozenset({"getallocatedblocks", "getrefcount"}), "what is in memory"),
     "resource": (frozenset({"getrusage"}), "a clock"),
+    "_contextvars": (frozenset({"copy_context"}), "all context variables"),
+    "_weakref": (frozenset({"getweakrefcount", "getweakrefs"}), "what is in memory"),
     "_locale": (frozenset({"localeconv", "setlocale"}), "a setting of the machine"),
     "_signal": (frozenset({"getsignal"}), "a setting of the machine"),
 }

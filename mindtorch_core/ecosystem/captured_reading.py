@@ -2,22 +2,32 @@
 
 from __future__ import annotations
 
+import builtins
 from collections.abc import Callable, Sequence
 from types import CodeType, FunctionType
-from typing import Any
+from typing import Any, Final
 
 from .captured_code import (
     by_text,
     globals_of,
     joins_names,
     loaded_by,
+    names_in,
     read_by,
     stored_by,
     texts_of,
+    walked_by,
 )
 from .captured_packages import nested
 
 __all__ = ["Reading", "defaults_of", "outer_names"]
+
+
+# What code loads that asks a dict for more than entries that it has.
+_LOOKED_THROUGH: Final = frozenset({
+    "Exception", "KeyError", "LookupError", "__contains__", "copy", "get", "items", "keys", "setdefault",
+    "values",
+})  # fmt: skip
 
 
 class Reading:
@@ -27,7 +37,9 @@ class Reading:
         names: all of them.
         asked: those that code of the user's loads.
         read: names of what the code does not only add to.
+        walked: names of what the code hands on as a whole, walks through or takes the truth of.
         texts: names that are asked for by texts.
+        texts_asked: those that code of the user's asks for.
         stored: attributes that the code sets.
         joins: whether it puts names together.
         reached: the code that was looked into since things hold it, with the names of its modules.
@@ -37,7 +49,9 @@ class Reading:
         self.names: set[str] = set()
         self.asked: set[str] = set()
         self.read: set[str] = set()
+        self.walked: set[str] = set()
         self.texts: set[str] = set()
+        self.texts_asked: set[str] = set()
         self.stored: set[str] = set()
         self.joins = False
         self.reached: set[tuple[CodeType, str]] = set()
@@ -45,7 +59,14 @@ class Reading:
     @property
     def size(self) -> int:
         """It grows where there is something new."""
-        return len(self.names) + len(self.asked) + len(self.read) + self.joins
+        return (
+            len(self.names)
+            + len(self.asked)
+            + len(self.read)
+            + len(self.walked)
+            + len(self.texts)
+            + self.joins
+        )
 
     def learn(self, code: CodeType, *, of_user: bool) -> set[str]:
         """The names that code loads, and add them."""
@@ -54,11 +75,42 @@ class Reading:
         if of_user:
             self.asked |= loaded
         self.read |= read_by(code)
+        self.walked |= walked_by(code)
         self.stored |= stored_by(code)
         self.joins = self.joins or joins_names(code)
         if by_text(loaded):
             self.texts |= texts_of(code)
+            if of_user:
+                self.texts_asked |= texts_of(code)
         return loaded
+
+    def hold(self, path: str, text: str) -> None:
+        """A text that may name attributes, where code asks for them by texts: a variable's is one of them.
+
+        Args:
+            path: how it is called.
+            text: it.
+        """
+        if by_text(self.names):
+            names = names_in(text)
+            self.names |= names
+            if path.isidentifier() and by_text(self.asked):
+                self.texts |= names
+                self.texts_asked |= names
+
+    def walks_through(self, path: str, held: dict[Any, Any]) -> bool:
+        """Whether code may ask a dict for more than entries that it has.
+
+        Args:
+            path: how it is called.
+            held: it.
+        """
+        name = "[]" if path.endswith("]") else path.rpartition(".")[2]
+        return (
+            name in self.walked
+            or hasattr(type(held), "__missing__")
+            or not self.names.isdisjoint(_LOOKED_THROUGH)
+        )
 
     def reach(self, fn: FunctionType) -> None:
         """Remember that a function was looked into, and what is within it."""
@@ -71,6 +123,7 @@ def outer_names(code: CodeType, around: dict[str, Any], loaded: set[str]) -> lis
     unbound = globals_of(code)
     if by_text(loaded):
         unbound |= loaded & around.keys()
+        unbound |= texts_of(code) - {*vars(builtins)}
     return sorted(unbound)
 
 

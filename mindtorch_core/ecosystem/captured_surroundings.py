@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import builtins
 import functools
+import os
 import sys
 import weakref
 from collections import deque
@@ -19,7 +20,8 @@ from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, Modul
 from typing import Any, Final, NamedTuple
 
 from ..tensors.tensor import Tensor
-from .captured_code import by_text, imported_by, loaded_by, modules_meant, read_by, walks_modules
+from .captured_absent import found_missing
+from .captured_code import imported_by, loaded_by, modules_meant, read_by, walks_modules
 from .captured_library import (
     SETTINGS_ASKED,
     Buffer,
@@ -47,6 +49,7 @@ from .captured_told import (
     description,
     modules_told,
     names_told,
+    reads_environment,
     registered,
     settings_told,
 )  # fmt: skip
@@ -55,17 +58,15 @@ from .captured_watches import MISSING, Watch, cell_content, differences, entries
 __all__ = ["Surroundings"]
 
 _MOST: Final = 200_000  # of what is watched
+_FINDING: Final = frozenset({"__getattr__"})  # what is called for names that a module has not
 _ELEMENTS: Final = 1_000  # of one list or dict
-# What code loads that asks a dict for more than entries that it has.
-_LOOKED_THROUGH: Final = frozenset({
-    "Exception", "KeyError", "LookupError", "__contains__", "get", "items", "keys", "setdefault", "values",
-})  # fmt: skip
 _CALLED_BY_TORCH: Final = frozenset({"backward", "forward", "setup_context"})
 # Whose objects are looked into, but for the generator of a context that decorates: each call has its own.
-_IN_PYTHON: Final = frozenset({"collections", "configparser", "contextlib", "queue"})
+_IN_PYTHON: Final = frozenset({
+    "_weakrefset", "collections", "configparser", "contextlib", "queue", "weakref",
+})  # fmt: skip
 _OWN_IN_EACH_CALL: Final = frozenset({"gen"})
-_ENVIRONMENT: Final = frozenset({"environ", "environb", "getenv"})
-_METHODS: Final = FunctionType, staticmethod, classmethod
+_HELD_BY_CLASS: Final = FunctionType, staticmethod, classmethod, functools.cached_property
 _SETS: Final = (set, frozenset, deque)
 _WRAPPER: Final = type(functools.lru_cache(lambda: None))
 _UNWATCHED: Final = frozenset({*PLAIN, BuiltinFunctionType})
@@ -105,15 +106,12 @@ class Surroundings:
             self._size = self._code.size
             self._met: dict[int, Any] = {}
             self._tensors: dict[int, tuple[str, Tensor]] = {}
-            self._watches.clear()
-            self._sizes.clear()
-            self._lengths.clear()
+            for watches in (self._watches, self._sizes, self._lengths):
+                watches.clear()
             self.iterators: list[str] = []
             self._libraries: dict[str, ModuleType] = {}
             self._kinds: dict[type, _Kind] = {}
-            self._of_classes: dict[
-                type, set[str]
-            ] = {}  # what is watched of each: others derive of it
+            self._of_classes: dict[type, set[str]] = {}  # what is watched: others derive of it
             held = [(each.code.co_name, each) for each in roots]
             self._walk([*held, ("", fn), *zip(self._arguments, given, strict=True)])
 
@@ -156,7 +154,9 @@ class Surroundings:
         for watch in found:
             self._watches += filter(None, map(registered, watch.names, watch.was))
         self._watches += settings_told(self._libraries, self._code.names, self._watches)
-        self._watches += names_told([*self._kinds, *self._met.values()], self._code.names)
+        things = {id(each): each for each in (*self._kinds, *self._met.values())}.values()
+        self._watches += names_told(things, self._code.names)
+        self._watches += found_missing(things, self._code)
         met: set[int] = set()
         for kind in self._kinds:
             self._watches += steps_of(kind, met, loaded_by)
@@ -189,8 +189,8 @@ class Surroundings:
     def _walk(self, todo: list[tuple[str, Any]]) -> None:
         while todo and len(self._met) < _MOST:
             path, value = todo.pop()
-            if isinstance(value, str) and value.isidentifier():
-                self._text(value)
+            if isinstance(value, str):
+                self._text(path, value)
             is_tensor, key = isinstance(value, Tensor), id(value)
             if is_tensor and path not in self._arguments and key not in self._tensors:
                 self._tensors[key] = path, value
@@ -202,11 +202,10 @@ class Surroundings:
             todo += self._parts(path, value)
         self.unseen = next((path.lstrip(".") for path, _ in todo), None)
 
-    def _text(self, value: str) -> None:
+    def _text(self, path: str, value: str) -> None:
         """What is held of texts may name attributes, or modules."""
-        if by_text(self._code.names):
-            self._code.names.add(value)
-        if {"modules", "sys"} <= self._code.asked:
+        self._code.hold(path, value)
+        if value.isidentifier() and {"modules", "sys"} <= self._code.asked:
             self._watches.append(modules_told([value]))
 
     def _parts(self, path: str, value: Any) -> Iterator[tuple[str, Any]]:
@@ -359,9 +358,8 @@ class Surroundings:
     def _python_module(self, path: str, module: ModuleType) -> Iterator[tuple[str, Any]]:
         """Watch what the code loads of a user's module of Python, and of others what may change."""
         held = vars(module)
-        names = sorted(
-            (self._code.asked if defined_in_package(module) else self._code.names) & held.keys()
-        )
+        loaded = self._code.asked if defined_in_package(module) else self._code.names
+        names = sorted((loaded | _FINDING) & held.keys())
         if not is_foreign(module.__name__):
             yield from self._entries(f"{path}.", held, names)
             return
@@ -369,8 +367,8 @@ class Surroundings:
         if is_own(module.__name__):
             for name in self._code.names & SETTINGS_ASKED:
                 yield f"{path}.{name}", getattr(module, name, None)
-        elif module.__name__ == "os" and self._code.names & _ENVIRONMENT:
-            yield "os.environ", module.environ
+        elif reads_environment(module, self._code.names, self._code.asked):
+            yield "os.environ", os.environ
         else:
             yield from ((f"{path}.{n}", held[n]) for n in names if type(held[n]) is list)
 
@@ -415,8 +413,8 @@ class Surroundings:
 
     def _watch_length(self, path: str, held: Any) -> None:
         """Watch what may be no more than a log, unless the code does something else with it."""
-        read = path.rpartition(".")[2] in self._code.read
-        (self._watches if read else self._lengths).append(sized(held, f"len({path})"))
+        lengths = self._watches if path.rpartition(".")[2] in self._code.read else self._lengths
+        lengths.append(sized(held, f"len({path})"))
 
     def _set(self, path: str, held: Any) -> Iterator[tuple[str, Any]]:
         count = min(len(held), _ELEMENTS)
@@ -427,8 +425,8 @@ class Surroundings:
     def _dict(self, path: str, held: dict[Any, Any]) -> Iterator[tuple[str, Any]]:
         keys = [*held][:_ELEMENTS]
         names = [f"{path}[{k!r}]" if isinstance(k, PLAIN) else f"an entry of {path}" for k in keys]
-        looked_through = _LOOKED_THROUGH & self._code.names
-        (self._watches if looked_through else self._sizes).append(sized(held, f"len({path})"))
+        sizes = self._watches if self._code.walks_through(path, held) else self._sizes
+        sizes.append(sized(held, f"len({path})"))
         self._watches.append(of_order(held, path, len(keys)))
         return self._watch(lambda: [dict.get(held, key, MISSING) for key in keys], names)
 
@@ -462,11 +460,12 @@ class Surroundings:
             n
             for c in kind.__mro__
             for n, v in vars(c).items()
-            if isinstance(v, PLAIN) or (type(v) in _METHODS and not is_foreign(c.__module__))
+            if isinstance(v, PLAIN) or (type(v) in _HELD_BY_CLASS and not is_foreign(c.__module__))
         }
         loaded = self._code.names
         if kind.__module__ in _IN_PYTHON:  # its code is not looked into
             loaded = held.keys() - _OWN_IN_EACH_CALL
+            self._code.walked |= loaded
         elif self._code.joins:
             loaded = loaded | (held.keys() - self._code.stored)
         names = [n for n in sorted(loaded) if n in held or n in default or n in self._code.texts]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import abc
+import logging
+import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from functools import partial
@@ -14,7 +16,10 @@ from ..tensors.tensor import Tensor
 from .captured_names import is_constant, is_foreign
 from .captured_watches import MISSING, Watch
 
-__all__ = ["DESCRIBING", "description", "modules_told", "names_told", "registered", "settings_told"]
+__all__ = [
+    "DESCRIBING", "description", "modules_told", "names_told", "reads_environment", "registered",
+    "settings_told",
+]  # fmt: skip
 
 # What code loads that asks what a tensor is like.
 DESCRIBING: Final = frozenset({
@@ -23,12 +28,26 @@ DESCRIBING: Final = frozenset({
     "stride",
 })  # fmt: skip
 
+# What code loads that reads environment variables for it.
+_FROM_ENVIRONMENT: Final = frozenset({"expanduser", "expandvars", "getuser", "home", "which"})
+_ENVIRONMENT: Final = frozenset({"environ", "environb", "getenv"})
+# The same for the current folder.
+_FROM_FOLDER: Final = frozenset({"absolute", "abspath", "cwd", "realpath", "relpath", "resolve"})
+_LEVELS: Final = frozenset({"getEffectiveLevel", "isEnabledFor"})
 # Functions of libraries that tell what is set, by their module.
 _TOLD: Final = {
     "gc": frozenset({"get_debug", "get_threshold", "isenabled"}),
-    "numpy": frozenset({"geterr"}),
+    "numpy": frozenset({"get_printoptions", "geterr"}),
     "os": frozenset({"getcwd", "getcwdb", "getpid"}),
-    "sys": frozenset({"getrecursionlimit", "getswitchinterval", "gettrace"}),
+    "sys": frozenset(
+        {
+            "get_int_max_str_digits",
+            "getrecursionlimit",
+            "getswitchinterval",
+            "gettrace",
+        }
+    ),
+    "tempfile": frozenset({"gettempdir"}),
     "threading": frozenset(
         {
             "active_count",
@@ -43,7 +62,19 @@ _TOLD: Final = {
 # Where functions say that they are defined, and the module that shows them.
 _SHOWN_BY: Final = {"_thread": "threading", "nt": "os", "posix": "os"}
 _OF_DECIMALS: Final = ("prec", "rounding", "Emin", "Emax", "capitals", "clamp")
-_CALLED: Final = frozenset({"__module__", "__name__", "__qualname__"})
+_CALLED: Final = frozenset({"__doc__", "__module__", "__name__", "__qualname__"})
+_TOLD_BY: Final = {"getdoc": "__doc__", "getmodule": "__module__"}
+
+
+def reads_environment(module: ModuleType, names: Set[str], asked: Set[str]) -> bool:
+    """Whether code may read environment variables by a module.
+
+    Args:
+        module: one of Python's.
+        names: what the code loads.
+        asked: what code of the user's loads.
+    """
+    return bool(asked & _FROM_ENVIRONMENT or (module.__name__ == "os" and names & _ENVIRONMENT))
 
 
 def settings_told(
@@ -67,6 +98,12 @@ def settings_told(
     for path, module in libraries.items():
         for name in sorted(names & _TOLD.get(module.__name__, frozenset())):
             yield Watch(partial(_named, module, name), [f"{path}.{name}()"])
+    if names & _FROM_FOLDER:
+        yield Watch(partial(_answer, os.getcwd), ["os.getcwd()"])
+    if names & _LEVELS:
+        yield Watch(
+            _levels, ["the level of the root logger", "logging.disable()", "a logger's level"]
+        )
     decimal = sys.modules.get("decimal")
     if decimal is not None and names & {"decimal", "Decimal"}:
         shown = [f"{name} of decimal.getcontext()" for name in _OF_DECIMALS]
@@ -90,6 +127,13 @@ def _answer(function: Callable[[], Any]) -> list[Any]:
     return [told if is_constant(told) else repr(told)]
 
 
+def _levels() -> list[Any]:
+    root = logging.root
+    loggers = [*root.manager.loggerDict.values()]
+    own = tuple([(n, getattr(each, "level", None)) for n, each in enumerate(loggers)])
+    return [root.level, root.manager.disable, repr([n for n in own if n[1]])]
+
+
 def _context(decimal: Any) -> list[Any]:
     context = decimal.getcontext()
     return [getattr(context, name) for name in _OF_DECIMALS]
@@ -102,7 +146,7 @@ def names_told(things: Iterable[Any], names: Set[str]) -> Iterator[Watch]:
         things: what the code reaches.
         names: what it loads.
     """
-    asked = sorted(names & _CALLED)
+    asked = sorted((names & _CALLED) | {told for name, told in _TOLD_BY.items() if name in names})
     for each in things if asked else ():
         if isinstance(each, FunctionType | type) and not is_foreign(each.__module__):
             shown = [f"{each.__qualname__}.{name}" for name in asked]

@@ -60,7 +60,7 @@ def differences(watches: Sequence[Watch], text: str) -> Iterator[str]:
                 yield f"{name.lstrip('.')} was {_shown(b)} {text.format(_shown(a, b))}"
 
 
-def entries(holder: dict[Any, Any], keys: Sequence[Any], path: str) -> Iterator[Watch]:
+def entries(holder: Mapping[Any, Any], keys: Sequence[Any], path: str) -> Iterator[Watch]:
     """What a dict has for some keys, and that it has none of the others."""
     there = [key for key in keys if key in holder]
     absent = [key for key in keys if key not in holder]
