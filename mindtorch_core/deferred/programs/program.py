@@ -11,6 +11,7 @@ from ...values.dtypes import dtype
 from ...values.shapes import Shape, show
 from ..positions import whole
 from ..trace import location_of, refuse_cause
+from .fingerprint import fingerprint_of
 
 if TYPE_CHECKING:
     from types import CodeType
@@ -105,7 +106,7 @@ class Program:
             `Runtime.donates` says that the backend makes use of it.
         positions: where the instructions stand among the ops that were recorded, of which those that
             nobody needs are left out.
-        key: equal for equal programs, and hashable.
+        key: equal for equal programs, and hashable; of this process alone. `fingerprint` is for others.
         again: by position of an instruction that makes a value again, so that nobody has to hold it until
             then, where the op stands among those that were recorded that has made it first; empty unless
             `Runtime.remakes` says that there may be any. Its own position is that of the op which reads it.
@@ -153,6 +154,15 @@ class Program:
             for o in i.outs
             if o is not None
         )
+
+    @property
+    def fingerprint(self) -> str | None:
+        """A text that is equal for equal programs in all processes, for what is kept on disk.
+
+        It says nothing of versions: whoever keeps something by it adds those of its compiler and of
+        mindtorch. None where an argument of an op is an object that no text says.
+        """
+        return fingerprint_of(self)
 
     def position(self, instruction: int) -> int:
         """Where an instruction stands among the ops that were recorded.
