@@ -24,7 +24,8 @@ class Numerics:
 
     Raises:
         TypeError: if a field has another type.
-        ValueError: for a dtype that there is none of, or an error that is no positive number.
+        ValueError: for a dtype that there is none of, or an error that is no positive number below 1: with
+            that one, any result would do.
     """
 
     flushes_subnormals: bool = False
@@ -44,9 +45,9 @@ class Numerics:
         if unknown:
             raise ValueError(f"Numerics(without=...) names no dtype: {', '.join(unknown)}")
         for op, error in self.precision.items():
-            if type(error) not in (int, float) or not error > 0:
+            if type(error) not in (int, float) or not 0 < error < 1:
                 raise ValueError(
-                    f"Numerics(precision=...) takes positive numbers, got {op}: {error!r}"
+                    f"Numerics(precision=...) takes positive numbers below 1, got {op}: {error!r}"
                 )
 
     def error_of(self, op: str) -> float:

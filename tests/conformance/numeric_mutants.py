@@ -34,6 +34,11 @@ def subnormal_numbers_are_flushed(patch):
     flushing()
 
 
+@mutant("flushes none where it multiplies", test_subnormal_numbers=())
+def flushing_is_declared_and_does_not_occur(patch):
+    declaring(patch, flushes_subnormals=True)
+
+
 @mutant("names float64, which bare computes with", test_declared_dtypes=())
 def a_dtype_is_declared_absent_and_there(patch):
     declaring(patch, without=("float64",))

@@ -38,9 +38,9 @@ ROWS = [
     (TypeError, "Numerics(precision=...) takes another type than 3 is of", lambda: Numerics(precision=3)),
     (ValueError, "Numerics(without=...) names no dtype: float63, int7", lambda: Numerics(without=("float63", "int8", "int7"))),
     *(
-        (ValueError, f"Numerics(precision=...) takes positive numbers, got exp: {error!r}",
+        (ValueError, f"Numerics(precision=...) takes positive numbers below 1, got exp: {error!r}",
          lambda error=error: Numerics(precision={"exp": error}))
-        for error in (0, -1.0, "1", True, float("nan"))
+        for error in (0, -1.0, 1.0, "1", True, float("nan"), float("inf"))
     ),
     (ValueError, "expected a cpu device, got meta", lambda: torch.cpu.set_device("meta") or torch.cpu.memory_allocated("meta")),
     (TypeError, "explain() was given keys: leave device and requires_grad out", lambda: explain("add", keys="CPU", device="cpu")),
