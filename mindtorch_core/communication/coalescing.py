@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+import sys
+from collections.abc import Callable, Sequence
 from contextvars import ContextVar
 from functools import partial, wraps
+from types import FrameType
 from typing import Any, Final, NamedTuple, TypeVar
 
+from ..deferred.frames import CORE, INSIDE
 from ..tensors.tensor import Tensor
 from ..values.own_frames import refusing
 from . import collectives
@@ -159,6 +161,14 @@ class _Put(NamedTuple):
 _OPEN: Final[ContextVar[dict[Any, list[_Put]]]] = ContextVar("_OPEN")
 
 
+def _by_ours() -> bool:
+    """Whether a package of ours above the core calls, such as a layer, which goes on with the result."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and CORE[frame.f_globals.get("__name__")]:
+        frame = frame.f_back
+    return frame is not None and INSIDE[frame.f_globals.get("__name__")]
+
+
 def _coalesced(sent: str) -> Callable[[F], F]:
     """Decorator: in a block of its group a call is made at the block's end, with the others as one.
 
@@ -174,7 +184,7 @@ def _coalesced(sent: str) -> Callable[[F], F]:
         @refusing
         @wraps(function)
         def called(*args: Any, **kwargs: Any) -> Any:
-            if not (blocks := _OPEN.get(None)):
+            if not (blocks := _OPEN.get(None)) or _by_ours():
                 return function(*args, **kwargs)
             given = signature.bind(*args, **kwargs)
             given.apply_defaults()
@@ -206,10 +216,35 @@ all_gather_single = all_gather_into_tensor
 reduce_scatter_single = reduce_scatter_tensor
 
 
-@contextmanager
-def _coalescing_manager(
-    group: Any = None, device: Any = None, async_ops: bool = False
-) -> Iterator[Coalescing]:
+class _Block:
+    """What `_coalescing_manager` gives."""
+
+    def __init__(self, group: Any, async_ops: bool) -> None:
+        self._group = group if group is NON_MEMBER else chosen(group)
+        self._async = async_ops
+        self._made = Coalescing()
+        self._puts: list[_Put] = []
+
+    def __enter__(self) -> Coalescing:
+        around = _OPEN.get({})
+        if around.get(self._group):
+            raise ValueError("ProcessGroup has non-empty op list at the start of coalescing")
+        self._outer = COLLECTING.set(self._made.works)
+        self._opened = _OPEN.set({**around, self._group: self._puts})
+        return self._made
+
+    def __exit__(self, kind: object, *_: object) -> None:
+        COLLECTING.reset(self._outer)
+        _OPEN.reset(self._opened)
+        if kind is not None:
+            return
+        if self._puts:
+            self._made.append(_all_of(self._group, self._puts))
+        if not self._async:
+            self._made.wait()
+
+
+def _coalescing_manager(group: Any = None, device: Any = None, async_ops: bool = False) -> _Block:
     """A block whose calls are made at its end, as one, and waited for there or by `Coalescing.wait`.
 
     That is so for `all_reduce`, `all_gather_into_tensor` and `reduce_scatter_tensor` of its group; others are
@@ -224,20 +259,7 @@ def _coalescing_manager(
         ValueError: if a block of the group is open that has calls.
         RuntimeError: if the calls are not all of one function.
     """
-    own = group if group is NON_MEMBER else chosen(group)
-    made, puts, around = Coalescing(), list[_Put](), _OPEN.get({})
-    if around.get(own):
-        raise ValueError("ProcessGroup has non-empty op list at the start of coalescing")
-    outer, opened = COLLECTING.set(made.works), _OPEN.set({**around, own: puts})
-    try:
-        yield made
-    finally:
-        COLLECTING.reset(outer)
-        _OPEN.reset(opened)
-    if puts:
-        made.append(_all_of(own, puts))
-    if not async_ops:
-        made.wait()
+    return _Block(group, async_ops)
 
 
 def _all_of(group: Any, puts: Sequence[_Put]) -> Work:

@@ -150,3 +150,25 @@ def test_lists_that_are_refused_call_nothing(call, kind, text):
     with pytest.raises(kind, match=re.escape(text)):
         call(torch.ones(3))
     assert dist.group.WORLD.calls_made() == made
+
+
+def test_layers_in_a_block_make_their_calls_at_once():
+    nn = pytest.importorskip("mindtorch_nn")
+    sharded = dist.fsdp.fully_shard(nn.Linear(4, 4))
+    summed = nn.parallel.DistributedDataParallel(nn.Linear(4, 4))
+    for each, calls in ((sharded, 2), (summed, 1)):  # all_gather and reduce_scatter; all_reduce
+        with dist._coalescing_manager() as manager:
+            before = dist.group.WORLD.calls_made()
+            each(torch.ones(2, 4)).sum().backward()
+            assert dist.group.WORLD.calls_made() == before + calls
+        assert all(work.is_completed() for work in manager.works)
+
+
+def test_a_captured_function_names_the_line_of_a_block():
+    def step(x):
+        with dist._coalescing_manager():
+            dist.all_reduce(x)
+        return x
+
+    with pytest.raises(torch.CaptureError, match=r"all_reduce_coalesced\(\) at .*test_coalescing"):
+        torch.pipeline.capture(step)(torch.ones(2))
