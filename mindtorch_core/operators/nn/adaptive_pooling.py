@@ -57,6 +57,9 @@ def _bounds(size: int, count: int, device: Any) -> tuple[Any, Any]:
 
 
 def _widest(size: int, count: int) -> int:
+    """How many elements the widest window has; with more windows than elements there may be any number."""
+    if count > size > 0:
+        return 1 if count % size == 0 else 2
     return max((-(-(i + 1) * size // count) - i * size // count for i in range(count)), default=0)
 
 

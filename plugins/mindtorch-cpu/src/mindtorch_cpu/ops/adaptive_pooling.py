@@ -24,9 +24,10 @@ _SHARE: Final = 1 << 13
 @functools.lru_cache(256)
 def _parts(size: int, count: int) -> Any:
     """Where windows begin, how many elements they have, and by what sums are divided."""
-    starts = [i * size // count for i in range(count)]
-    lengths = [-(-(i + 1) * size // count) - start for i, start in enumerate(starts)]
-    return np.array([*zip(starts, lengths, lengths, strict=True)], np.int64)
+    reached = np.arange(count + 1, dtype=np.int64) * size
+    starts = reached[:-1] // count
+    lengths = -(-reached[1:] // count) - starts
+    return np.stack([starts, lengths, lengths], 1)
 
 
 @functools.lru_cache(256)
