@@ -47,6 +47,14 @@ CALLS = {
         e, (lib.tensor([0]),), lib.ones(e.shape[1:], dtype=e.dtype)
     ),
     "add_": lambda lib, e: e.add_(1),
+    "dropout_": lambda lib, e: lib.dropout_(e, 0.5, True),
+    **{
+        f"{name} of {p}, which draws nothing": (
+            lambda lib, e, name=name, p=p: getattr(lib, name)(e, p, p == 0)
+        )
+        for name in ("dropout_", "alpha_dropout_", "feature_dropout_", "feature_alpha_dropout_")
+        for p in (0.0, 0.5)
+    },
     "masked_scatter_": lambda lib, e: e.masked_scatter_(e > 1, e.clone()),
     "copy_": lambda lib, e: e.copy_(e.clone()),
 }

@@ -103,6 +103,7 @@ def _family(
         doc=f"In-place version of `{name}`.",
         decomposition=lambda self, p, train: drop(self, p, train, noise, inplace=True),
         random=True,
+        puts=True,  # or nothing at all: the ops that write look at what they write themselves
         namespaces=("torch",),
     )
 
