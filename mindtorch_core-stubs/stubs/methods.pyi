@@ -2386,8 +2386,7 @@ class TensorMethods:
         context: Any = None,
         return_scalar: _bool = False,
     ) -> Any:
-        """What NumPy's functions of a tensor return: a tensor, as far as their result can be
-        one."""
+        """What NumPy's functions of a tensor return: a tensor."""
 
     def __bool__(self) -> _bool:
         """Whether the one element differs from zero."""

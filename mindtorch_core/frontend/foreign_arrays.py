@@ -236,11 +236,12 @@ def __array__(self: Tensor, dtype: Any = None, copy: bool | None = None) -> ndar
 def __array_wrap__(
     self: Tensor, array: Any, context: Any = None, return_scalar: bool = False
 ) -> Any:
-    """What NumPy's functions of a tensor return: a tensor, as far as their result can be one."""
-    try:
-        return from_numpy(array)
-    except TypeError:
-        return array
+    """What NumPy's functions of a tensor return: a tensor.
+
+    Raises:
+        TypeError: if no tensor holds such a result, as that of an array of objects.
+    """
+    return from_numpy(array)
 
 
 def __dlpack__(

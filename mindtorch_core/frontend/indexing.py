@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import Any, Final
 
-from ..dispatch.calls.binding import python_number
+from ..dispatch.calls.binding import is_whole, python_number
 from ..dispatch.functions import fn
 from ..dispatch.keys import ACTIVE, AUTOGRAD, DispatchKey
 from ..dispatch.registry import registry
@@ -338,7 +338,26 @@ def _bound(value: Any) -> int:
 def _as_index(values: Any, like: Tensor) -> Tensor:
     """A mask as it is, other numbers as positions, whatever their dtype, as in PyTorch."""
     found = tensor(values, device=like._device)
-    return found if found._dtype in _MASKS else found.to(int64)
+    if found._dtype in _MASKS:
+        return found
+    if found._dtype.category > INTEGER and not _is_array(values):
+        _refuse_cut(values)
+    return found.to(int64)
+
+
+def _refuse_cut(values: Any) -> None:
+    """Refuse numbers among positions that are no ints and no floats of Python, which are cut off.
+
+    Raises:
+        TypeError: for such a number.
+    """
+    for each in values:
+        if isinstance(each, list | tuple):
+            _refuse_cut(each)
+        elif not isinstance(each, float | Tensor) and not is_whole(
+            int(each) if isinstance(each, bool) else each
+        ):
+            raise TypeError(f"'{type(each).__name__}' object cannot be interpreted as an integer")
 
 
 def delitem(self: Tensor, index: Any) -> None:

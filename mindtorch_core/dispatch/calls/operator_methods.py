@@ -66,7 +66,7 @@ def make_operator(
     source = (_UNARY if unary else _BINARY).fill(
         name=dunder, look_up=look_up(("self", "other")[: 1 if unary else 2]), join=joined("other")
     )
-    # If neither side compares a tensor with an array, Python does by identity and answers False.
+    # An array leaves it to the tensor, and if neither compares, Python does by identity.
     compares = dunder in ("__eq__", "__ne__")
 
     def operand(value: Any) -> tuple[Any, int]:
@@ -75,11 +75,18 @@ def make_operator(
         except TypeError:
             if of_pytorch(type(value)):
                 raise  # which says what to do
-            if compares and hasattr(value, "__array_interface__"):
-                made = tensor_type._from_array(value)  # type: ignore[attr-defined]
-                return made, made._keys
-            return NotImplemented, 0
+            made = of_array(value) if compares else None
+            return (NotImplemented, 0) if made is None else (made, made._keys)
         return (found, keys) if numbers or keys else (NotImplemented, 0)
+
+    def of_array(value: Any) -> Any:
+        """A tensor over an array's memory; None for what is no array, or holds what no tensor does."""
+        if not hasattr(value, "__array_interface__"):
+            return None
+        try:
+            return tensor_type._from_array(value)  # type: ignore[attr-defined]
+        except TypeError:
+            return None
 
     def explained(error: Exception, *operands: Any) -> None:
         refuse_float8(entry, error, operands)
