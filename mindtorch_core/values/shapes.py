@@ -11,6 +11,8 @@ import operator
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Final, SupportsIndex
 
+from .whole_sizes import size_at, whole_sizes
+
 if TYPE_CHECKING:
     from .dtypes import dtype
 
@@ -51,7 +53,7 @@ class Size(tuple[int, ...]):
         made = super().__new__(cls, sizes)  # type: ignore[arg-type]  # looked into below
         if _INTS.issuperset(map(type, made)):
             return made
-        return super().__new__(cls, map(_size, range(len(made)), made))
+        return super().__new__(cls, map(size_at, range(len(made)), made))
 
     def __add__(self, other: tuple[Any, ...]) -> Size:
         if not isinstance(other, tuple):
@@ -91,19 +93,6 @@ class _Sizes(dict[Shape, Size]):
 
 _MANY: Final = 4096
 SIZES: Final = _Sizes()
-
-
-def _size(place: int, value: Any) -> int:
-    """One size as an int.
-
-    Raises:
-        TypeError: if it is no integer.
-    """
-    if not hasattr(value, "__index__"):
-        raise TypeError(
-            f"torch.Size() takes an iterable of 'int' (item {place} is '{type(value).__name__}')"
-        )
-    return operator.index(value)
 
 
 def show(shape: Iterable[int]) -> str:
@@ -339,6 +328,8 @@ def wrap_dim(dim: int, rank: int) -> int:
     bound = rank or 1
     if -bound <= dim < bound:
         return dim if dim >= 0 else dim + bound
+    if dim.__class__ is not int:  # bytes in a tensor are compared as such
+        return wrap_dim(int(operator.index(dim)), rank)
     raise IndexError(
         f"Dimension out of range (expected to be in range of [{-bound}, {bound - 1}], but got {dim})"
     )
@@ -381,7 +372,7 @@ def infer_size(requested: Sequence[int], count: int) -> Shape:
     """
     unknown = -1
     known = 1
-    for i, n in enumerate(requested):
+    for i, n in enumerate(requested := whole_sizes(requested)):
         if n == -1:
             if unknown >= 0:
                 raise RuntimeError("only one dimension can be inferred")
@@ -404,7 +395,7 @@ def infer_size(requested: Sequence[int], count: int) -> Shape:
             out[unknown] = count // known
             return tuple(out)
     elif known == count:
-        return tuple(requested)
+        return requested
     raise RuntimeError(f"shape '{show(requested)}' is invalid for input of size {count}")
 
 
@@ -452,7 +443,7 @@ def expand_strides(
     Raises:
         RuntimeError: if a dimension other than of size 1 would change.
     """
-    lead = len(size) - len(shape)
+    lead = len(size := whole_sizes(size)) - len(shape)
     if lead < 0:
         kind = "Tensor" if d is None else f"{d.label}Tensor"
         raise RuntimeError(

@@ -6,12 +6,14 @@ Texts follow PyTorch's: ``add(): argument 'other' (position 2) must be Tensor, n
 from __future__ import annotations
 
 import numbers as numeric
+import operator
 from typing import Any, Final
 
 from ...values.devices import device
-from ...values.dtypes import PYTHON_TYPES, dtype
+from ...values.dtypes import INTEGER, PYTHON_TYPES, dtype
 from ...values.layouts import layout
 from ...values.memory_formats import memory_format
+from ...values.shapes import numel
 from ..overrides import keys_of_foreign, of_pytorch
 from ..registry import OpEntry
 from ..schema import Argument
@@ -20,6 +22,7 @@ __all__ = [
     "LEAST",
     "MOST",
     "accepts",
+    "is_whole",
     "named",
     "operand_of",
     "plain_number",
@@ -27,6 +30,7 @@ __all__ = [
     "python_number",
     "refuse_long",
     "tensor_type_error",
+    "whole_number",
 ]
 
 # What an integer of 64 bits may be, with a sign or without.
@@ -35,10 +39,12 @@ MOST: Final = (1 << 64) - 1
 
 
 def python_number(value: Any) -> Any:
-    """A number of another library, such as ``numpy.float32``, as Python's own; else None."""
+    """A number of Python or NumPy, such as ``numpy.float32``, as Python's own; else None."""
     for kind in (bool, int, float, complex):
         if isinstance(value, kind):
             return kind(value)  # type: ignore[arg-type]  # a subclass of the kind
+    if all(each.__module__ != "numpy" for each in type(value).__mro__):
+        return None
     if isinstance(value, numeric.Integral):
         # NumPy counts spans of time among the integers.
         return None if type(value).__name__ == "timedelta64" else int(value)
@@ -46,9 +52,18 @@ def python_number(value: Any) -> Any:
         return float(value)
     if isinstance(value, numeric.Complex):
         return complex(value)
-    if type(value).__module__ == "numpy" and type(value).__name__ in ("bool", "bool_"):
-        return bool(value)
-    return None
+    return bool(value) if type(value).__name__ in ("bool", "bool_") else None
+
+
+def whole_number(value: Any) -> int:
+    """What an argument that is to be an int stands for: also objects with ``__index__``, and tensors.
+
+    Raises:
+        TypeError: if it is none, or a truth value.
+    """
+    if isinstance(value, bool) or (hasattr(value, "_keys") and not _is_index_tensor(value)):
+        raise TypeError(f"an int is required, not {type(value).__name__}")
+    return int(operator.index(value))
 
 
 def plain_number(value: Any) -> Any:
@@ -158,15 +173,15 @@ def _accepts_one(kind: str, value: Any, numbers: bool) -> bool:
     if kind == "Tensor":
         return hasattr(value, "_keys") or (numbers and python_number(value) is not None)
     if kind == "int":
-        return not isinstance(value, float | bool) and (
-            isinstance(value, numeric.Integral) or _is_index_tensor(value)
-        )
+        # What a tensor holds is not asked for: it may be pending, or on a device without data.
+        return _is_index_tensor(value) if hasattr(value, "_keys") else is_whole(value)
     if kind == "bool":
         return isinstance(value, bool)
-    if kind == "float":
-        return isinstance(value, numeric.Real) or (hasattr(value, "_keys") and not value._shape)
-    if kind in ("Scalar", "complex"):
-        return python_number(value) is not None or (hasattr(value, "_keys") and not value._shape)
+    if kind in ("float", "Scalar", "complex"):
+        if hasattr(value, "_keys"):
+            return not value._shape and not value.requires_grad
+        number = python_number(value)
+        return number is not None and not (kind == "float" and isinstance(number, complex))
     if kind == "str":
         return isinstance(value, str)
     if kind == "ScalarType":
@@ -183,4 +198,13 @@ def _accepts_one(kind: str, value: Any, numbers: bool) -> bool:
 
 
 def _is_index_tensor(value: Any) -> bool:
-    return hasattr(value, "_keys") and not value._shape and not value._dtype.is_floating_point
+    return numel(value._shape) == 1 and value._dtype.category == INTEGER
+
+
+def is_whole(value: Any) -> bool:
+    """Whether `whole_number` makes an int of a value."""
+    try:
+        whole_number(value)
+    except TypeError:
+        return False
+    return True

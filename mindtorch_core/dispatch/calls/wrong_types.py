@@ -7,13 +7,12 @@ an int. A default is told by its identity, and a value of the very type by that,
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable, Collection
 from functools import partial
 from typing import Any, Final
 
 from ..schema import Argument, OperatorSchema
-from .binding import accepts, python_number, refuse_long
+from .binding import accepts, is_whole, named, python_number, refuse_long, whole_number
 from .generated import Template, own, own_scope
 from .parts import python_name
 
@@ -24,6 +23,7 @@ _OTHER: Final = {
     "bool": Template("$name is not True and $name is not False"),
     "int": Template("@type($name) is not @int"),
     "float": Template("@type($name) is not @float and @type($name) is not @int"),
+    "str": Template("@type($name) is not @str"),
     "Scalar": Template(
         "(@type($name) not in @PLAIN or $name.__class__ is @int and not @LEAST <= $name <= @MOST)"
     ),
@@ -34,52 +34,49 @@ _LOOK: Final = Template("""\
 if $unlike:
     $name = @TAKEN($number, $name)
 """)
+# Two are seen to be plain in half the time that a set of all types takes.
+_OTHER_INTS: Final = Template("""\
+(
+    $name.__class__ not in @LISTS
+    or not $name
+    or $name[0].__class__ is not @int
+    or $name[-1].__class__ is not @int
+    or (@len($name) > 2 and not @INTS.issuperset(@map(@type, $name)))
+)""")
 
 
 def looks_at(schema: OperatorSchema, left: Collection[str], varargs: str = "") -> str:
     """Lines in front of the kernel's call that refuse what it would take.
 
     Args:
-        schema: the op's signature. Views say themselves what is no int, and are too quick to be asked
-            for more than flags.
+        schema: the op's signature.
         left: names of arguments that are not looked at.
         varargs: name of the list that may be spread, whose numbers `take_one` has seen.
     """
     lines = []
     for i, a in enumerate(schema.arguments):
         name = python_name(a)
-        tests = [] if a.name in left else _tests(schema, a, name, varargs)
+        tests = [] if a.name in left else _tests(a, name, varargs)
         if tests:
             lines.append(_LOOK.fill(unlike=" and ".join(tests), number=str(i), name=name))
     return "".join(lines)
 
 
-def _tests(schema: OperatorSchema, a: Argument, name: str, varargs: str) -> list[str]:
+def _tests(a: Argument, name: str, varargs: str) -> list[str]:
     """What is true of a value that is to be looked at; nothing if none is."""
     if a.is_list and a.type == "Tensor":
         return [*[f"{name} is not None"] * a.optional, _LIST_OF_TENSORS.fill(name=name)]
-    if a.is_list:
-        return _tests_of_list(a, name, a.name == varargs)
-    if a.type not in _OTHER:
+    if a.is_list and (a.type != "int" or a.name == varargs):
+        return [] if a.optional else [f"{name} is None"]
+    other = _OTHER_INTS if a.is_list else _OTHER.get(a.type)
+    if other is None:
         return []
-    if a.type == "int" and not a.has_default and schema.is_view:
-        return [f"{name} is True or {name} is False"]  # quicker than by the class
     tests = [f"{name} is not None"] if a.optional or (a.has_default and a.default is None) else []
     if a.has_default and a.default is not None and a.type != "bool":
         tests.append(f"{name} is not {own(f'@DEFAULT_{name}')}")
-    return [*tests, _OTHER[a.type].fill(name=name)]
-
-
-def _tests_of_list(a: Argument, name: str, seen: bool) -> list[str]:
-    """The same of a list; of numbers the first may be no flag, nor the only one, as in PyTorch."""
-    tests = [] if a.optional else [f"{name} is None"]
-    if a.type == "int" and not seen:
-        first = (
-            f"{name}[0].__class__ if {name}.__class__ in @LISTS and {name} else {name}.__class__"
-        )
-        given = own(f"{name} is not @DEFAULT_{name} and ") if a.has_default else ""
-        tests.append(given + own(f"({first}) is @bool"))
-    return [" or ".join(tests)] if tests else []
+    if a.is_list:
+        tests.append(own(f"{name}.__class__ is not @int"))
+    return [*tests, other.fill(name=name)]
 
 
 def take_one(name: str, argument: str, given: tuple[Any, ...]) -> Any:
@@ -91,19 +88,23 @@ def take_one(name: str, argument: str, given: tuple[Any, ...]) -> Any:
         given: what is given for it, which does not begin with a plain int.
 
     Raises:
-        TypeError: if it is a flag, or a list that begins with one.
+        TypeError: if it is no int, or one of them is none.
     """
     value = given[0] if len(given) == 1 else given
-    if isinstance(value, list | tuple):
-        if value and isinstance(value[0], bool):
+    if not isinstance(value, list | tuple):
+        try:
+            return (whole_number(value),)
+        except TypeError:
             raise TypeError(
-                f"{name}(): argument '{argument}' must be tuple of ints, but found element of type bool "
-                f"at pos 0"
+                f"{name}(): argument '{argument}' must be tuple of ints, not {named(value)}"
+            ) from None
+    for position, each in enumerate(value):
+        if not is_whole(each):
+            raise TypeError(
+                f"{name}(): argument '{argument}' must be tuple of ints, but found element of type "
+                f"{named(each)} at pos {position}"
             )
-        return value
-    if isinstance(value, bool):
-        raise TypeError(f"{name}(): argument '{argument}' must be tuple of ints, not bool")
-    return given if hasattr(value, "__index__") else value
+    return tuple([whole_number(each) for each in value])
 
 
 def defaults_of(function: Any) -> dict[str, Any]:
@@ -130,12 +131,19 @@ def _taken(arguments: tuple[Argument, ...], number: int, value: Any) -> Any:
         raise TypeError(f"{a.name} has another type")
     if value is None:
         return a.default
-    if a.is_list and a.type == "Tensor":
-        return [*value]
-    if a.type not in ("int", "float"):
+    if a.is_list:
+        return [*value] if a.type == "Tensor" else _whole_numbers(value)
+    if a.type == "int":
+        return whole_number(value)
+    if a.type != "float":
         refuse_long(value)
         return value
-    if a.type == "int":
-        return operator.index(value)
     plain = python_number(value)
     return value if plain is None else float(plain)
+
+
+def _whole_numbers(value: Any) -> Any:
+    """A list of ints as a tuple of Python's own, or the only one."""
+    if isinstance(value, list | tuple):
+        return tuple([whole_number(each) for each in value])
+    return whole_number(value)

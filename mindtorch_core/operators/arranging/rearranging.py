@@ -14,6 +14,7 @@ from ...tensors.tensor import Tensor
 from ...values.dtypes import INDEX_DTYPES
 from ...values.memory_formats import contiguous_format
 from ...values.shapes import Shape, show, wrap_dim, wrap_dims
+from ...values.whole_sizes import whole_sizes
 
 __all__: list[str] = []
 
@@ -143,6 +144,7 @@ op(
 
 
 def _repeat_rule(self: Tensor, repeats: Sequence[int]) -> TensorSpec:
+    repeats = whole_sizes(repeats)
     new = len(repeats) - len(self._shape)
     if new < 0:
         raise RuntimeError(
@@ -159,6 +161,7 @@ def _repeat_rule(self: Tensor, repeats: Sequence[int]) -> TensorSpec:
 
 def _repeat(self: Any, repeats: Sequence[int]) -> Any:
     shape = _repeat_rule(self, repeats).shape
+    repeats = whole_sizes(repeats)
     sizes = (*(1,) * (len(repeats) - len(self._shape)), *self._shape)
     apart = [x for n in sizes for x in (1, n)]
     spread = [x for r, n in zip(repeats, sizes, strict=True) for x in (r, n)]
@@ -170,7 +173,7 @@ def _repeat_back(g: Any, self_shape: Shape, repeats: Sequence[int]) -> Any:
     spread = [x for r, n in zip(repeats, sizes, strict=True) for x in (r, n)]
     if not spread:
         return g
-    return g.reshape(spread).sum(range(0, len(spread), 2)).reshape(self_shape)
+    return g.reshape(spread).sum(tuple(range(0, len(spread), 2))).reshape(self_shape)
 
 
 op(

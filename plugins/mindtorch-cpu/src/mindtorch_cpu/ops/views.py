@@ -126,8 +126,9 @@ def expand(self: Any, size: Any, *, implicit: bool = False) -> Any:
         shape, strides = size, (0,) * len(size)
     else:
         shape, strides = expand_strides(a.shape, a.strides, size, self.raw_dtype)
-    if a.flags.c_contiguous and a.size and self.raw_dtype is not bfloat16:
-        return view_around(self, ndarray(shape, a.dtype, a, 0, strides), shape, KEYS)
+    if a.flags.c_contiguous and a.size and self.raw_dtype is not bfloat16 and 0 not in shape:
+        data = ndarray(shape, a.dtype, a, 0, strides)
+        return view_around(self, data, data.shape, KEYS)
     return general("expand", self, size)
 
 
