@@ -208,7 +208,7 @@ def _from_buffer(data: Any, d: dtype | None, on: device) -> Tensor | None:
     try:
         view = memoryview(data)
         source = _dtype_of_format(view.format, view.itemsize)
-    except ValueError:
+    except (TypeError, ValueError):  # an image has an array's interface, and no buffer
         source = None
     if source is None:  # what the buffer protocol lacks, such as bfloat16, or no tensor holds
         return from_numpy(data).clone().to(on, d or None)
@@ -241,7 +241,7 @@ _MOST_DIMENSIONS: Final = 128  # of nested data, as in PyTorch; a list that hold
 
 def _shape_of(data: Any) -> Shape:
     out: list[int] = []
-    while _is_sequence(data):
+    while is_sequence(data):
         if len(out) == _MOST_DIMENSIONS:
             raise ValueError(f"too many dimensions '{type(data).__name__}'")
         out.append(len(data))
@@ -257,7 +257,7 @@ def _shape_of(data: Any) -> Shape:
     return tuple(out)
 
 
-def _is_sequence(data: Any) -> bool:
+def is_sequence(data: Any) -> bool:
     """Whether data holds elements by position, as a list does."""
     kind = type(data)
     if kind in _PYTHON:
@@ -306,7 +306,7 @@ class _Elements:
     def add(self, data: Any, shape: Shape, level: int) -> None:
         """Collect what lies at one level of the nesting, refusing unequal lengths."""
         if level == len(shape):
-            if _is_sequence(data):
+            if is_sequence(data):
                 raise TypeError(
                     f"expected a number at depth {level}, as in the elements before, got "
                     f"{type(data).__name__}"
@@ -321,7 +321,7 @@ class _Elements:
                 )
             self.add_array(data, shape, level)
             return
-        if not _is_sequence(data):
+        if not is_sequence(data):
             raise TypeError(
                 f"not a sequence: expected one of length {shape[level]} at dim {level} (got "
                 f"{type(data).__name__})"

@@ -16,7 +16,7 @@ from ..values.dtypes import INTEGER, bool_, int64, uint8
 from ..values.overlap import refuse_repeats, repeats
 from ..values.own_frames import hide
 from ..values.user_warnings import warn_user
-from .creation import tensor
+from .creation import is_sequence, tensor
 
 __all__ = ["getitem", "setitem"]
 
@@ -277,7 +277,7 @@ def _index_tensor(item: Any, like: Tensor) -> Tensor:
             )
         moves = item._device is not like._device and item._device.type == "cpu"
         return item.to(like._device) if moves else item
-    if type(item) in _SEQUENCES or _is_array(item):
+    if _is_array(item) or is_sequence(item):
         return _as_index(item, like)
     if isinstance(item, str):
         raise TypeError(

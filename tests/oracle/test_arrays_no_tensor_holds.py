@@ -75,3 +75,17 @@ def test_what_is_no_int_is_no_position_in_a_list(position, among):
 )
 def test_floats_of_python_are_cut_off_there(listed):
     assert torch.arange(3)[listed].tolist() == pt.arange(3)[listed].tolist()
+
+
+class Picture:
+    """An array's interface with bytes in it, as an image of PIL has."""
+
+    __array_interface__ = {"shape": (1, 2), "typestr": "|u1", "data": b"ab", "version": 3}
+
+
+@pytest.mark.parametrize("name", ["tensor", "as_tensor", "asarray"])
+def test_a_picture_is_no_array(name):
+    with pytest.raises(TypeError, match="Picture"):
+        getattr(torch, name)(Picture())
+    assert isinstance(outcome(getattr(pt, name), Picture()), Exception)
+    assert getattr(torch, name)(np.asarray(Picture())).tolist() == [[97, 98]]

@@ -1,5 +1,8 @@
 """Numbers of NumPy as positions and sizes: whole ones are taken, others refused and not cut off, as in PyTorch."""
 
+import array
+import collections
+
 import numpy as np
 import pytest
 
@@ -55,3 +58,38 @@ def test_sizes_are_lists_or_tuples(name, size):
     for lib in (pt, torch):
         with pytest.raises(TypeError):
             getattr(lib, name)(size)
+
+
+class Column:
+    """Elements by position, as a table's column has them; it is no list."""
+
+    shape = (3,)
+
+    def __init__(self, *elements):
+        self.elements = elements
+
+    def __len__(self):
+        return len(self.elements)
+
+    def __getitem__(self, at):
+        return self.elements[at]
+
+
+LISTED = {
+    "a column": Column(2, 0, 1),
+    "a column of flags": Column(True, False, True, True, False, True, False, False, True),
+    "a column of numbers of NumPy": Column(np.int64(2), np.int8(-1)),
+    "an array of Python's": array.array("i", [2, 1]),
+    "bytes": bytearray(b"\2\1"),
+    "a deque": collections.deque([1, -1]),
+    "an empty column": Column(),
+    "a column of texts": Column("a"),
+    "a set": {1},
+    "an iterator": iter([1]),
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("at", LISTED)
+def test_positions_in_what_is_no_list(at, way):
+    assert outcome(torch, way, LISTED[at]) == outcome(pt, way, LISTED[at])
