@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import operator
+from collections.abc import Callable
 from typing import Any, Final
 
 from ..dispatch.asked_wrongly import guarded
@@ -367,7 +369,10 @@ class _Elements:
                 raise TypeError(f"new(): invalid data type '{kind.__name__}'")
             if hasattr(value, "dtype"):
                 _dtype_of(value)
-            raise RuntimeError(f"Could not infer dtype of {kind.__name__}")
+            if self.wanted is None:
+                raise RuntimeError(f"Could not infer dtype of {kind.__name__}")
+            self.numbers.append(_MADE[self.wanted.category](value))
+            return
         self.dtypes.add(_dtype_of(value))
         self.numbers.append(number)
 
@@ -384,6 +389,8 @@ class _Elements:
 
 
 _PYTHON: Final = frozenset({bool, int, float, complex})
+# What makes a number of anything else where a dtype was asked for, by the dtype's category.
+_MADE: Final[tuple[Callable[[Any], Any], ...]] = (operator.index, operator.index, float, complex)
 
 
 def _dtype_of(value: Any) -> dtype:

@@ -3,12 +3,11 @@
 # Words of which one is in the use's name, words of which one is in the value's name, and why.
 KNOWN = [
     (("",), ("numpy.complex64", "numpy.bool_"), "PyTorch takes them for Python's float: 1j is lost"),
-    (("index", "assign at"), ("",), "PyTorch cuts off fractions of indices, and takes any sequence"),
+    (("index", "assign at"), ("",), "PyTorch cuts off fractions of indices"),
     (("out", "dtype"), ("",), "PyTorch passes numbers over there, as one overload takes them"),
-    (("tensor of", "new_tensor"), ("longdouble", "bfloat16 scalar", "Decimal", "index", "float()"),
-     "PyTorch asks for __float__ and __index__ where a dtype is given"),
+    (("tensor of", "new_tensor"), ("longdouble", "bfloat16 scalar"),
+     "PyTorch asks for __float__ where a dtype is given, whatever its own"),
     (("frombuffer",), ("8[s]", "float8", "int4", "bfloat16"), "their memory has no format for Python"),
-    (("expand", "narrow"), ("index",), "sizes that are made of objects with __index__"),
     (("clamp", "arange"), ("complex",), "PyTorch drops the imaginary part"),
 ]  # fmt: skip
 

@@ -80,7 +80,8 @@ def test_floats_of_python_are_cut_off_there(listed):
 class Picture:
     """An array's interface with bytes in it, as an image of PIL has."""
 
-    __array_interface__ = {"shape": (1, 2), "typestr": "|u1", "data": b"ab", "version": 3}
+    def __init__(self):
+        self.__array_interface__ = {"shape": (1, 2), "typestr": "|u1", "data": b"ab", "version": 3}
 
 
 @pytest.mark.parametrize("name", ["tensor", "as_tensor", "asarray"])
