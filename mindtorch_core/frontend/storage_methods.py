@@ -228,9 +228,9 @@ def cpu(self: Storage) -> Storage:
     return to(self, device="cpu")
 
 
-def get_device(self: Storage) -> int:
-    """Index of its device; -1 for one without index."""
-    return -1 if self.device.index is None else self.device.index
+def get_device(self: Storage) -> int | None:
+    """Index of its device; None for one without index."""
+    return self.device.index
 
 
 def is_shared(self: Storage) -> bool:

@@ -122,9 +122,8 @@ def _bytes_of(data: Any) -> bytes:
     try:
         values = list(data)
     except TypeError:
-        raise TypeError(
-            f"torch.UntypedStorage() takes a number of bytes or a sequence of integers, not a "
-            f"{type(data).__name__}"
+        raise RuntimeError(
+            f"torch.UntypedStorage(): Expected a sequence type, but got {type(data).__name__}"
         ) from None
     for value in values:
         if not isinstance(value, int):

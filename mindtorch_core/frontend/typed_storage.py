@@ -51,6 +51,7 @@ class TypedStorage(Typed):
 
     Raises:
         RuntimeError: for other combinations.
+        TypeError: for arguments of other types.
     """
 
     _fixed: ClassVar[dtype_type | None] = None
@@ -79,7 +80,7 @@ class TypedStorage(Typed):
                 index(data) * self._dtype.itemsize, device=device
             )
         elif isinstance(data, str) or not hasattr(data, "__len__"):
-            raise RuntimeError(_TAKEN + f"Argument type not recognized: {type(data)}")
+            raise TypeError(_TAKEN + f"Argument type not recognized: {type(data)}")
         else:
             made = tensor(data, dtype=self._dtype, device=device)
             self._untyped_storage = made._settled()._own_storage()
@@ -147,8 +148,8 @@ class TypedStorage(Typed):
         """Address of the memory."""
         return self._untyped_storage.data_ptr()
 
-    def get_device(self) -> int:
-        """Index of its device; -1 for one without index."""
+    def get_device(self) -> int | None:
+        """Index of its device; None for one without index."""
         return self._bytes.get_device()  # type: ignore[no-any-return]
 
     def pickle_storage_type(self) -> str:
@@ -393,9 +394,9 @@ CLASSES: Final[dict[str, type[TypedStorage]]] = {
 
 def _conversion(d: dtype_type) -> Any:
     def convert(self: TypedStorage) -> TypedStorage:
-        return self if self._dtype is d else self._converted(d)
+        return self._converted(d)
 
-    convert.__doc__ = f"The elements as {d}; the storage itself if they are."
+    convert.__doc__ = f"A storage with a copy of the elements, as {d}."
     return convert
 
 
