@@ -16,11 +16,11 @@ from ..tensors.tensor import Tensor, make_tensor
 from ..values.devices import TABLE
 from ..values.dtypes import DTYPES, dtype
 from ..values.layouts import sparse_coo, sparse_csr
-from ..values.promotion import check_cast, result_type
+from ..values.promotion import check_cast
 from ..values.shapes import Shape, contiguous_strides, numel, wrap_dim
 from . import sparse_compressed as compressed
 
-__all__ = ["FUNCTIONS", "SparseTensor", "into_dense", "refusal", "sparse_mm", "sparse_of"]
+__all__ = ["FUNCTIONS", "SparseTensor", "refusal", "sparse_of"]
 
 # What functions of `torch` do with sparse tensors, by name; `sparse_functions` fills it.
 FUNCTIONS: Final[dict[str, Callable[..., Any]]] = {}
@@ -64,7 +64,11 @@ class SparseTensor(Tensor):
 
     @grad.setter
     def grad(self, value: Any) -> None:
-        self._elements.grad = None if value is None else value._elements
+        if isinstance(value, Tensor):  # what is none is refused below
+            if type(value) is not SparseTensor or not fn.equal(self._positions, value._positions):
+                raise RuntimeError("assigned grad must be sparse, with the positions of its tensor")
+            value = value._elements
+        self._elements.grad = value
 
     def requires_grad_(self, requires_grad: bool = True) -> Any:
         """Record what is computed from its values."""
@@ -316,13 +320,24 @@ class SparseTensor(Tensor):
         """Add another sparse tensor."""
         made = self.add(other, alpha=alpha)
         if type(made) is not SparseTensor:
-            raise RuntimeError("add_: a dense tensor cannot be added to a sparse one in place")
-        self._positions, self._elements, self._sorted = made._positions, made._elements, False
-        return self
+            raise RuntimeError(
+                "add(sparse, dense) is not supported. Use add(dense, sparse) instead."
+            )
+        return self._become(made)
 
     def mul_(self, other: Any) -> Any:
-        """Multiply by a number."""
-        self._elements = self.mul(other)._elements
+        """Multiply by a number or a tensor."""
+        return self._become(self.mul(other))
+
+    def _become(self, made: Any) -> Any:
+        """Hold from now on what was computed, in its own dtype and layout."""
+        check_cast(made._dtype, self._dtype)
+        made = compressed.relaid(made, None if made._how else self._how).to(self._dtype)
+        self._positions, self._elements, self._sorted = (
+            made._positions,
+            made._elements,
+            made._sorted,
+        )
         return self
 
     def sum(self, dim: Any = None, keepdim: bool = False, *, dtype: dtype | None = None) -> Any:
@@ -331,13 +346,22 @@ class SparseTensor(Tensor):
             return self._elements.sum(dtype=dtype)
         return self.to_dense().sum(dim, keepdim, dtype=dtype)
 
-    def norm(self, p: Any = 2, *args: Any, **kwargs: Any) -> Any:
-        """The norm of its elements."""
-        return self._summed()._elements.norm(p)
+    def norm(self, p: Any = 2, dim: Any = None, keepdim: bool = False, dtype: Any = None) -> Any:
+        """The norm of all its elements."""
+        rank, dims = len(self._shape), () if dim is None else dim
+        chosen = {wrap_dim(d, rank) for d in ((dims,) if isinstance(dims, int) else dims)}
+        if len(chosen) not in (0, rank):
+            raise RuntimeError(
+                "norm_sparse currently only supports full reductions, so 'dim' must either be empty or "
+                "contain all dimensions of the input"
+            )
+        if keepdim:
+            raise RuntimeError("norm_sparse currently does not support keepdim=True")
+        return self._summed()._elements.norm(p, dtype=dtype)
 
     def matmul(self, other: Any) -> Any:
         """Its product with a dense matrix or vector."""
-        return sparse_mm(self, other)
+        return FUNCTIONS["_sparse_mm"](self, other)
 
     mm = __matmul__ = matmul  # type: ignore[assignment]  # with another name of the argument
 
@@ -348,10 +372,10 @@ class SparseTensor(Tensor):
                 f"mv: two tensor dim should be 2 and 1, but got SparseTensor Dim: {len(self._shape)}"
                 f"Tensor Dim: {len(vec._shape)}"
             )
-        return sparse_mm(self, vec)
+        return FUNCTIONS["_sparse_mm"](self, vec)
 
     def __rmatmul__(self, other: Any) -> Any:
-        return sparse_mm(self.t(), other.t()).t()
+        return FUNCTIONS["_sparse_mm"](self.t(), other.t()).t()
 
     multiply = __mul__ = __rmul__ = mul
     divide = __truediv__ = div
@@ -416,7 +440,7 @@ class SparseTensor(Tensor):
                 f"the tensor's own method of that name, which does, or pass t.detach()"
             )
         if name in ("add", "add_", "sub", "sub_") and type(first) is not cls:
-            return into_dense(name, first, rest[0], **options)
+            return FUNCTIONS["_into_dense"](name, first, rest[0], **options)
         if name in ("mm", "matmul", "mv", "_sparse_mm_reduce_impl"):
             return FUNCTIONS[name](*args)
         if name == "mul" and type(first) is not cls:
@@ -446,15 +470,6 @@ def refusal(what: str) -> str:
     )
 
 
-def into_dense(name: str, dense: Tensor, other: SparseTensor, alpha: Any = 1) -> Tensor:
-    """A dense tensor with a sparse one added; in place it is written where that has elements."""
-    scale = -alpha if name.startswith("sub") else alpha
-    values = other._elements if scale == 1 else other._elements * scale
-    target = dense if name.endswith("_") else dense.to(result_type(dense, other), copy=True)
-    check_cast(result_type(dense, other), target._dtype)
-    return target.index_put_(list(other._positions.unbind(0)), values.to(target._dtype), True)
-
-
 def sparse_of(
     indices: Tensor,
     values: Tensor,
@@ -473,28 +488,3 @@ def sparse_of(
     made._positions, made._elements, made._sorted = indices, values, coalesced
     made._how = how
     return made
-
-
-def sparse_mm(mat1: Any, mat2: Any) -> Any:
-    """The product of a sparse matrix and a matrix or vector; both are differentiated.
-
-    That of two sparse matrices is sparse.
-
-    Raises:
-        RuntimeError: if the shapes do not fit.
-    """
-    if type(mat1) is not SparseTensor:
-        if type(mat2) is SparseTensor:
-            return mat2.__rmatmul__(mat1)
-        return fn.mm(mat1, mat2)
-    if type(mat2) is SparseTensor:
-        return FUNCTIONS["_product"](mat1, mat2)
-    if len(mat1._shape) != 2 or mat1.dense_dim() or mat1._shape[1] != mat2._shape[0]:
-        raise RuntimeError(
-            f"mat1 and mat2 shapes cannot be multiplied: {list(mat1._shape)} and {list(mat2._shape)}"
-        )
-    rows, columns = mat1._positions.unbind(0)
-    picked = fn.index_select(mat2, 0, columns)
-    weights = mat1._elements.reshape((-1, *(1,) * (len(mat2._shape) - 1)))
-    total = mat2.new_zeros((mat1._shape[0], *mat2._shape[1:]))
-    return fn.index_add(total, 0, rows, picked * weights)

@@ -6,7 +6,7 @@ from typing import Any
 
 from ..dispatch.functions import fn
 from ..tensors.tensor import Tensor
-from ..values.dtypes import INTEGER, dtype, int64
+from ..values.dtypes import dtype, int64
 from ..values.flags import check_bool
 from ..values.shapes import Shape
 from .creation import as_tensor
@@ -80,10 +80,7 @@ def sparse_coo_tensor(
         values = as_tensor([], dtype=dtype, device=device)
     check_bool(requires_grad, "sparse_coo_tensor(): argument 'requires_grad'")
     held = as_tensor(values, dtype=dtype, device=device)
-    at = as_tensor(indices, device=held._device)
-    if at._dtype.category != INTEGER and at.numel():
-        raise TypeError(f"indices must be an int64 tensor, got {at._dtype}")
-    at = at.to(int64)
+    at = as_tensor(indices, device=held._device).to(int64)
     if len(at._shape) != 2:
         raise RuntimeError(f"indices must be sparse_dim x nnz, but got: {list(at._shape)}")
     if not held._shape or held._shape[0] != at._shape[1]:

@@ -17,8 +17,9 @@ from ..tensors.subclasses import dispatches
 from ..tensors.tensor import Tensor
 from ..values.dtypes import int64
 from ..values.layouts import sparse_coo, sparse_csc, sparse_csr
+from ..values.promotion import check_cast, result_type
 from ..values.shapes import wrap_dim
-from .sparse import FUNCTIONS, SparseTensor, into_dense, refusal, sparse_mm, sparse_of
+from .sparse import FUNCTIONS, SparseTensor, refusal, sparse_of
 from .sparse_compressed import Compressed, relaid
 
 __all__ = [
@@ -408,16 +409,50 @@ def _mul(a: Any, b: Any) -> Any:
     return a.mul(b) if type(a) is SparseTensor else b.mul(a)
 
 
+def sparse_mm(mat1: Any, mat2: Any) -> Any:
+    """The product of a sparse matrix and a matrix or vector; both are differentiated.
+
+    That of two sparse matrices is sparse.
+
+    Raises:
+        RuntimeError: if the shapes do not fit.
+    """
+    if type(mat1) is not SparseTensor:
+        if type(mat2) is SparseTensor:
+            return mat2.__rmatmul__(mat1)
+        return fn.mm(mat1, mat2)
+    if type(mat2) is SparseTensor:
+        return product(mat1, mat2)
+    if len(mat1._shape) != 2 or mat1.dense_dim() or mat1._shape[1] != mat2._shape[0]:
+        raise RuntimeError(
+            f"mat1 and mat2 shapes cannot be multiplied: {list(mat1._shape)} and {list(mat2._shape)}"
+        )
+    rows, columns = mat1._positions.unbind(0)
+    picked = fn.index_select(mat2, 0, columns)
+    weights = mat1._elements.reshape((-1, *(1,) * (len(mat2._shape) - 1)))
+    total = mat2.new_zeros((mat1._shape[0], *mat2._shape[1:]))
+    return fn.index_add(total, 0, rows, picked * weights)
+
+
+def _into_dense(name: str, dense: Tensor, other: SparseTensor, alpha: Any = 1) -> Tensor:
+    """A dense tensor with a sparse one added; in place it is written where that has elements."""
+    scale = -alpha if name.startswith("sub") else alpha
+    values = other._elements if scale == 1 else other._elements * scale
+    target = dense if name.endswith("_") else dense.to(result_type(dense, other), copy=True)
+    check_cast(result_type(dense, other), target._dtype)
+    return target.index_put_(list(other._positions.unbind(0)), values.to(target._dtype), True)
+
+
 def _plus(a: Any, b: Any, *, alpha: Any = 1) -> Any:
     if type(a) is SparseTensor:
         return a.add(b, alpha=alpha)
-    return into_dense("add", a, b, alpha)
+    return _into_dense("add", a, b, alpha)
 
 
 def _plus_in_place(a: Any, b: Any, *, alpha: Any = 1) -> Any:
     if type(a) is SparseTensor:
         return a.add_(b, alpha=alpha)
-    return into_dense("add_", a, b, alpha)
+    return _into_dense("add_", a, b, alpha)
 
 
 # By the name of the function or method; what is not here is an op, see `SparseTensor.__torch_dispatch__`.
@@ -436,7 +471,9 @@ FUNCTIONS.update({
         )
     },
     "_intersection": intersection,
+    "_into_dense": _into_dense,
     "_product": product,
+    "_sparse_mm": sparse_mm,
     "_sparse_mm_reduce_impl": lambda a, b, reduce: (
         joined_products(a, b, reduce), b.new_empty(0, dtype=int64)
     ),
