@@ -318,7 +318,9 @@ class OperatorRegistry(Transactions):
             RuntimeError: if the key has a fallback already.
         """
         if not callable(fn):
-            raise TypeError(f"Input function is required to be a callable but found {type(fn)}")
+            raise TypeError(
+                f"Input function is required to be a callable but found type {type(fn)}"
+            )
         key = self.key_of(key)
         with self._lock:
             if key in self.fallbacks:
