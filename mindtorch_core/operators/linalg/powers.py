@@ -144,8 +144,6 @@ op(
 
 
 def _powers(x: Any, count: int) -> list[Any]:
-    if x._dtype.category == BOOL:
-        x = x.to(int64)
     out = [fn.ones_like(x)]
     for _ in range(count - 1):
         out.append(out[-1] * x)
@@ -158,6 +156,10 @@ def _linalg_vander(x: Tensor, *, N: int | None = None) -> Any:
     count = x._shape[-1] if N is None else N
     if count <= 1 and N is not None:
         raise RuntimeError(f"linalg.vander: N must be greater than 1. Got {N}")
+    if x._dtype.category == BOOL:
+        raise RuntimeError(
+            "linalg.vander supports floating point, complex, and integer tensors, but got Bool"
+        )
     if x._dtype.category < FLOATING:
         x = x.to(int64)
     x = x if x._shape else x.unsqueeze(0)

@@ -17,10 +17,6 @@ from .fused_attention import fusable
 
 def _safe_softmax(self: Tensor, dim: int, dtype: Any = None) -> Any:
     x = self if dtype is None else self.to(dtype)
-    if x._dtype.category < FLOATING:
-        from ...values.dtypes import float32
-
-        x = x.to(float32)
     nothing = (x == float("-inf")).all(dim, True) if x._shape else x == float("-inf")
     return fn.softmax(x.masked_fill(nothing, 0), dim).masked_fill(nothing, 0)
 
