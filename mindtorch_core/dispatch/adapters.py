@@ -6,7 +6,7 @@ that a call of the plain case reaches the kernel itself.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from ..values.devices import TABLE
@@ -15,7 +15,7 @@ from ..values.errors import NoKernelError
 from .entry import Kernel, KernelRecord, OpEntry
 from .keys import BACKENDS, PRIVATE_USE_KEYS, DispatchKey, DispatchKeySet
 
-__all__ = ["as_called", "no_kernel", "same_device", "shown", "tensors_in"]
+__all__ = ["as_called", "device_of_all", "no_kernel", "same_device", "shown", "tensors_in"]
 
 
 def as_called(entry: OpEntry, record: KernelRecord, mask: int) -> Kernel:
@@ -85,6 +85,22 @@ def tensors_in(values: Any) -> Iterator[Any]:
             yield from tensors_in(value)
 
 
+def device_of_all(entry: OpEntry, tensors: Sequence[Any]) -> Any:
+    """The device on which all tensors are but zero-dimensional ones of the CPU; None if there is no other.
+
+    Raises:
+        RuntimeError: if they are on several.
+    """
+    devices = {t._device for t in tensors if t._shape or t._device.type != "cpu"}
+    if len(devices) > 1:
+        first, second = sorted(map(str, devices))[:2]
+        raise RuntimeError(
+            f"Expected all tensors to be on the same device, but found at least two devices, "
+            f"{first} and {second}! (when calling {entry.name})"
+        )
+    return devices.pop() if devices else None
+
+
 def same_device(
     entry: OpEntry,
     kernel: Kernel,
@@ -108,15 +124,8 @@ def same_device(
         for t in tensors:
             if any(t._keys & key for key in missing):
                 raise no_kernel(entry, t._device.type)
-        devices = {t._device for t in tensors if t._shape or t._device.type != "cpu"}
-        if len(devices) > 1:
-            first, second = sorted(map(str, devices))[:2]
-            raise RuntimeError(
-                f"Expected all tensors to be on the same device, but found at least two devices, "
-                f"{first} and {second}! (when calling {entry.name})"
-            )
-        if devices:
-            target = devices.pop()
+        target = device_of_all(entry, tensors)
+        if target is not None:
             args = tuple(
                 a.to(target) if hasattr(a, "_keys") and a._device is not target else a for a in args
             )

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, Final
 
-from ..dispatch.adapters import tensors_in
+from ..dispatch.adapters import device_of_all, tensors_in
 from ..dispatch.entry import OpEntry
 from ..dispatch.functions import fn
 from ..dispatch.registry import registry
@@ -57,7 +57,7 @@ def cpu_fallback(name: str, /, *args: Any, **kwargs: Any) -> Any:
             f"{name} returns a view of its argument, so it cannot be computed on another device: "
             f"the backend has to supply a kernel"
         )
-    home = _device_of(args, kwargs)
+    home = _device_of(entry, args, kwargs)
     with _leaving(name, home):
         _COUNTS[home.type, entry.name] += 1
         args, kwargs = _with_cpu_generator(entry, home, args, kwargs)
@@ -107,13 +107,19 @@ def _leaving(name: str, home: device) -> Iterator[None]:
         names.pop()
 
 
-def _device_of(args: tuple[Any, ...], kwargs: dict[str, Any]) -> device:
-    """The device of the first tensor that is not on the CPU, or the one that was asked for."""
-    for t in tensors_in((*args, *kwargs.values())):
-        if t._device.type != "cpu":
-            found: device = t._device
-            return found
-    return device(kwargs.get("device") or "cpu")
+def _device_of(entry: OpEntry, args: tuple[Any, ...], kwargs: dict[str, Any]) -> device:
+    """The device of the tensors that are not on the CPU, or the one that was asked for.
+
+    Raises:
+        RuntimeError: if they are on several devices, and the op is none that copies between them.
+    """
+    elsewhere = [t for t in tensors_in((*args, *kwargs.values())) if t._device.type != "cpu"]
+    if not elsewhere:
+        return device(kwargs.get("device") or "cpu")
+    if entry.definition is None or not entry.definition.operands.crosses_devices:
+        device_of_all(entry, elsewhere)
+    found: device = elsewhere[0]._device
+    return found
 
 
 def _with_cpu_generator(

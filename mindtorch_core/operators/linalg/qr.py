@@ -151,10 +151,13 @@ def _reflections_rule(input: Tensor, tau: Tensor) -> TensorSpec:
         )
     if tau._dtype is not input._dtype:
         raise RuntimeError(
-            f"{name}: tau dtype {tau._dtype} does not match input dtype {input._dtype}"
+            f"{name}: tau dtype {tau._dtype.label} does not match input dtype {input._dtype.label}"
         )
     if tau._device != input._device:
-        raise RuntimeError(f"{name}: Expected all tensors to be on the same device")
+        raise RuntimeError(
+            f"{name}: Expected tau and input tensors to be on the same device, but got tau on "
+            f"{tau._device} and input on {input._device}"
+        )
     return TensorSpec(input._shape, input._dtype)
 
 
@@ -247,7 +250,10 @@ def _check_ormqr(self: Tensor, input2: Tensor, input3: Tensor, left: bool) -> No
                 f"{self._dtype} and {argument} has dtype {t._dtype}"
             )
         if t._device != self._device:
-            raise RuntimeError(f"{name}: Expected all tensors to be on the same device")
+            raise RuntimeError(
+                f"{name}: Expected {argument} and input tensors to be on the same device, but got "
+                f"{argument} on {t._device} and input on {self._device}"
+            )
     if self._dtype.category < FLOATING or self._dtype in WIDER:
         raise NotImplementedError(f"\"ormqr\" not implemented for '{self._dtype.label}'")
 
