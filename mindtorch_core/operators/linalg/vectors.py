@@ -82,8 +82,6 @@ def _vecdot(x: Tensor, y: Tensor, *, dim: int = -1) -> Any:
             f"{x._dtype.label} and y of type {y._dtype.label} instead"
         )
     shape = broadcast(x._shape, y._shape)
-    if not shape:
-        raise IndexError("linalg.vecdot: Dimension specified as -1 but tensor has no dimensions")
     return (conj(x) * y).sum(wrap_dim(dim, len(shape)))
 
 

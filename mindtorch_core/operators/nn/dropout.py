@@ -165,10 +165,6 @@ op(
 
 
 def _native_dropout_backward(grad_output: Tensor, mask: Tensor, scale: float) -> Any:
-    if mask._dtype is not bool_:
-        raise RuntimeError(
-            f"Mask should be Bool Scalar Type{mask._dtype.label}: pass what native_dropout gave"
-        )
     return grad_output * (mask.to(grad_output._dtype) * scale)
 
 

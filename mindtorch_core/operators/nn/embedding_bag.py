@@ -234,6 +234,10 @@ def embedding_bag(
             "the weight. The old order is deprecated."
         )
         input, weight = weight, input
+    if len(weight._shape) != 2:
+        raise ValueError(
+            f"weight has to be a 2D Tensor, but got Tensor of dimension {len(weight._shape)}"
+        )
     _check_factors(input, per_sample_weights)
     indices, starts, factors = _in_one_row(input, offsets, per_sample_weights)
     number = _mode_number(mode, scale_grad_by_freq, sparse, factors)

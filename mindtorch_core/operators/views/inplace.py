@@ -190,7 +190,7 @@ for _overload, _arguments, _decomposition in (
         doc="The tensor shows the memory of another one, or none, from now on.",
         decomposition=_decomposition,
         fills=True,  # no element is written
-        crosses_devices=True,
+        crosses_devices="as they are",  # memory elsewhere is refused
         namespaces=("Tensor",),
         tags=frozenset({"inplace_view"}),
     )

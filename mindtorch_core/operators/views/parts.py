@@ -63,7 +63,7 @@ def _slice(
 ) -> TensorSpec:
     rank = len(self._shape)
     if not rank:
-        raise RuntimeError("slice() cannot be applied to a 0-dim tensor.")
+        raise IndexError("slice() cannot be applied to a 0-dim tensor.")
     if step <= 0:
         raise RuntimeError("slice step must be positive")
     at = wrap_dim(dim, rank)
