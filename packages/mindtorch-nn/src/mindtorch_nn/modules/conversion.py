@@ -184,6 +184,7 @@ def _parse_to(
 
     Raises:
         TypeError: for anything else.
+        RuntimeError: if it is said whether to copy: modules never do.
     """
     given = [
         *(type(a).__name__ for a in args),
@@ -194,7 +195,7 @@ def _parse_to(
     other = kwargs.pop("tensor", None)
     non_blocking = kwargs.pop("non_blocking", False)
     memory_format = kwargs.pop("memory_format", None)
-    kwargs.pop("copy", None)
+    copies = kwargs.pop("copy", None)
     rest = list(args)
     if rest and isinstance(rest[0], Tensor):
         other = rest.pop(0)
@@ -207,7 +208,7 @@ def _parse_to(
     if rest and isinstance(rest[0], bool):
         non_blocking = rest.pop(0)
     if rest and isinstance(rest[0], bool):
-        rest.pop(0)  # copy
+        copies = rest.pop(0)
     kinds = (
         (device, str | int | torch.device), (dtype, torch.dtype), (other, Tensor),
         (memory_format, torch.memory_format),
@@ -220,6 +221,8 @@ def _parse_to(
             f"(device=None, dtype=None, non_blocking=False) with a torch.dtype such as torch.float32, or "
             f"(tensor, non_blocking=False)"
         )
+    if copies is not None:
+        raise RuntimeError(".to() does not accept copy argument")
     if other is not None:
         device, dtype = other.device, other.dtype
     return (None if device is None else torch.device(device)), dtype, non_blocking, memory_format
