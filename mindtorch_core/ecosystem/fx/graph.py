@@ -8,6 +8,8 @@ import inspect
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, Final
 
+import mindtorch_core as torch
+
 from ...utils._own_frames import warn_user
 from ..absent import names_of
 from .codegen import (
@@ -186,13 +188,13 @@ class Graph:
         kwargs: dict[str, Any] | None = None,
         type_expr: Any = None,
     ) -> Node:
-        """Make a call of a module below the owning one."""
-        owner = self.owning_module
-        if owner is not None and not _is_there(owner, module_name):
-            warn_user(
-                "Attempted to insert a call_module Node with no underlying reference in the owning "
-                "GraphModule! Call GraphModule.add_submodule to add the necessary submodule"
-            )
+        """Make a call of a module below the owning one.
+
+        Raises:
+            AttributeError: if the owning one has no such module.
+        """
+        if self.owning_module is not None:
+            self.owning_module.get_submodule(module_name)
         return self.create_node("call_module", module_name, args, kwargs, type_expr=type_expr)
 
     def call_method(
@@ -438,9 +440,11 @@ class Graph:
 
 
 def _is_there(owner: Any, path: str) -> bool:
-    """Whether a module has a path's attribute."""
-    *parents, last = path.split(".")
+    """Whether a module has a path's module, parameter or buffer."""
+    parent, _, last = path.rpartition(".")
     try:
-        return hasattr(owner.get_submodule(".".join(parents)), last)
+        module = owner.get_submodule(parent)
+        value = getattr(module, last)
     except AttributeError:
         return False
+    return isinstance(value, torch.nn.Module | torch.nn.Parameter) or last in module._buffers

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, Final, Union
 
 import mindtorch_core as torch
 
-from ...utils._own_frames import warn_user
 from ..absent import names_of
 from .formatting import formatted, node_line, target_text
 from .immutable_collections import frozen
@@ -123,16 +122,13 @@ class Node:
         return self._prev
 
     def prepend(self, x: Node) -> None:
-        """Move a node before this one.
+        """Move a node before this one; it itself stays where it is.
 
         Args:
             x: of the same graph.
         """
         assert self.graph is x.graph, "Attempting to move a Node into a different Graph"
         if x is self:
-            warn_user(
-                "Trying to prepend a node to itself. This behavior has no effect on the graph."
-            )
             return
         x._unlink()
         before = self._prev
