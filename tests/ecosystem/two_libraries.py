@@ -6,6 +6,7 @@ import re
 import pytest
 
 import mindtorch_core as mt
+from mindtorch_core.testing.comparison import outcome
 
 pt = pytest.importorskip("torch")
 
@@ -26,10 +27,8 @@ def said(error):
 
 def told(program, lib):
     """What a program gives; the type and the words of an error."""
-    try:
-        return program(lib)
-    except Exception as error:
-        return said(error)
+    found = outcome(program, lib)
+    return said(found) if isinstance(found, Exception) else found
 
 
 def agree(program):
@@ -42,3 +41,18 @@ def agree(program):
 def table(programs):
     """Parametrizes a test by a table of programs."""
     return pytest.mark.parametrize("program", programs.values(), ids=programs)
+
+
+def numbers(value):
+    """Tensors in a result as lists."""
+    if hasattr(value, "tolist"):
+        return value.tolist()
+    if isinstance(value, dict):
+        return {key: numbers(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [type(value).__name__, *map(numbers, value)]
+    return value
+
+
+def traced(lib, function, **options):
+    return lib.fx.symbolic_trace(function, **options)

@@ -8,7 +8,6 @@ from typing import Any
 
 from ..absent import names_of
 from . import traceback as kept
-from .attributes import _get_attr
 from .graph import Graph
 from .graph_module import GraphModule
 from .node import Node, map_aggregate, map_arg
@@ -165,10 +164,14 @@ class Interpreter:
         Raises:
             RuntimeError: if it is not there.
         """
-        try:
-            return _get_attr(self.module, target)
-        except AttributeError:
-            raise RuntimeError(f"Node referenced nonexistent target {target}") from None
+        found: Any = self.module
+        names = target.split(".")
+        for at, name in enumerate(names):
+            if not hasattr(found, name):
+                path = ".".join(names[: at + 1])
+                raise RuntimeError(f"Node referenced nonexistent target {path}")
+            found = getattr(found, name)
+        return found
 
     def fetch_args_kwargs_from_env(self, n: Node) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """The arguments of a step, with values in the place of nodes."""

@@ -64,9 +64,10 @@ def has_preserved_node_meta() -> bool:
 
 
 def set_stack_trace(stack: list[str]) -> None:
-    """Say where in a program new nodes come from."""
-    if _thread.preserved and stack:
-        _thread.meta = {**_thread.meta, "stack_trace": "".join(stack)}
+    """Say where in a program new nodes come from; an empty stack, that nobody knows."""
+    if _thread.preserved:
+        others = {name: value for name, value in _thread.meta.items() if name != "stack_trace"}
+        _thread.meta = {**others, "stack_trace": "".join(stack)} if stack else others
 
 
 def annotate(annotation_dict: dict[str, Any]) -> contextlib.AbstractContextManager[None]:
