@@ -23,6 +23,13 @@ from .compiler import (
     substitute_in_graph,
 )
 from .compiler_backends import lookup_backend, register_backend
+from .compiler_marks import (
+    mark_dynamic,
+    mark_static,
+    mark_static_address,
+    maybe_mark_dynamic,
+    require_callable,
+)
 from .compiler_settings import DYNAMO
 
 __all__ = [
@@ -92,15 +99,7 @@ def optimize(
 optimize_assert = functools.partial(optimize, nopython=True)
 
 
-def mark_static_address(t: Any, guard: bool = True) -> None:
-    """Do nothing: there are no graphs that remember addresses."""
-
-
-def mark_static(t: Any, index: Any = None) -> None:
-    """Do nothing: nothing is compiled for sizes."""
-
-
-mark_dynamic = maybe_mark_dynamic = mark_unbacked = mark_static
+mark_unbacked = mark_dynamic
 
 
 def graph_break(msg: str = "") -> None:
@@ -111,7 +110,12 @@ def graph_break(msg: str = "") -> None:
 
 
 def disallow_in_graph(fn: Any) -> Any:
-    """The function itself."""
+    """The function itself.
+
+    Raises:
+        AssertionError: for what cannot be called.
+    """
+    require_callable(fn, "disallow_in_graph")
     return fn
 
 

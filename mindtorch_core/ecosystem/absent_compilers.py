@@ -13,6 +13,7 @@ from .compile_counters import CompileCounter, CompileCounterWithBackend
 from .compiled_module import OptimizedModule
 from .compiler_backends import list_backends, lookup_backend, register_backend
 from .compiler_errors import ERRORS
+from .compiler_marks import mark_dynamic, mark_static, mark_static_address
 from .compiler_options import list_mode_options, list_options
 from .compiler_settings import (
     COMPILER,
@@ -183,7 +184,11 @@ COMPILERS: Final[dict[str, Absent]] = {
     "_dynamo.callback": Absent(_COMPILE, functions="on_compile_end on_compile_start"),
     "_dynamo.decorators": Absent(
         _COMPILE,
-        values={"mark_static_address": _nothing, "mark_static": _nothing, "mark_dynamic": _nothing},
+        values={
+            "mark_dynamic": mark_dynamic,
+            "mark_static": mark_static,
+            "mark_static_address": mark_static_address,
+        },
     ),
     "_dynamo.trace_rules": Absent(_COMPILE, functions="lookup"),
     "_dynamo.variables": Absent(_COMPILE),

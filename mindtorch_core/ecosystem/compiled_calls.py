@@ -177,7 +177,9 @@ def _block(
     if not variant.calls:
         COUNTERS["frames"]["total"] += 1
     looks = Looks(refuse_in_fullgraph) if fullgraph else None
-    skipped = Skipped(refuse_in_fullgraph) if fullgraph and not variant.calls else nullcontext()
+    skipped: Any = nullcontext()
+    if fullgraph and not variant.calls:
+        skipped = Skipped(refuse_in_fullgraph, tensors_among(args, kwargs))
     try:
         with (
             _pipeline(variant.site) if watched is None else watched,

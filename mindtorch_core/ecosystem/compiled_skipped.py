@@ -5,7 +5,7 @@ from __future__ import annotations
 import dis
 import random
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
 from types import FrameType
 from typing import Any, Final
@@ -72,10 +72,11 @@ class Skipped(SeesCalls):
 
     Args:
         refuse: is told of what ends a graph, and how PyTorch calls the error: whether numbers are the cause.
+        given: the tensors among the function's arguments.
     """
 
-    def __init__(self, refuse: Callable[[str, bool], None]) -> None:
-        self._refuse = refuse
+    def __init__(self, refuse: Callable[[str, bool], None], given: Sequence[Tensor] = ()) -> None:
+        self._refuse, self._given = refuse, {id(t) for t in given}
 
     def _see(self, frame: FrameType, event: str, called: Any) -> None:
         if event == "c_call" and _is_users(frame):
@@ -88,6 +89,16 @@ class Skipped(SeesCalls):
             if _is_users(caller):
                 self._see_python(frame)
 
+    def _sets_input(self, given: Mapping[str, Any]) -> bool:
+        """Whether a method is ``set_``, called in a way that PyTorch's compiler does not go through."""
+        args = given.get("args")
+        if getattr(given.get("call"), "__name__", "") != "set_" or not isinstance(args, tuple):
+            return False
+        parts = [*args[1:], *given.get("kwargs", {}).values()]
+        return id(args[0]) in self._given or (
+            bool(parts) and (len(parts) > 1 or not isinstance(parts[0], Tensor))
+        )
+
     def _see_python(self, frame: FrameType) -> None:
         name, module = frame.f_code.co_name, str(frame.f_globals.get("__name__"))
         if INSIDE[module]:
@@ -98,12 +109,36 @@ class Skipped(SeesCalls):
                 self._refuse(f"{name}() is called", False)
             elif (called := _IN_MODULES.get((module, name))) is not None:
                 self._refuse(f"{called}() is called", False)
+            elif name == "call" and self._sets_input(frame.f_locals):
+                self._refuse(
+                    "set_() of an argument, to a storage or to a part of a tensor is called", False
+                )
+            elif name == "data" and _is_pending(frame.f_locals):
+                self._refuse("data of a tensor is set that the call has made", False)
+            elif name == "_assert" and isinstance(
+                _argument(frame.f_locals, 0, "condition"), Tensor
+            ):
+                self._refuse("_assert() of a tensor is called: use _assert_async()", True)
             elif name == "data_ptr" and frame.f_back is not None and _computes_with(frame.f_back):
                 self._refuse("data_ptr() is compared, or computed with", False)
             return
         names = _IN_PYTHON.get(module.partition(".")[0])
         if names is not None and (names is _ALL or name in names) and not _is_apart(frame):
             self._refuse(f"{module}.{name}() is called", False)
+
+
+def _is_pending(given: Mapping[str, Any]) -> bool:
+    """Whether ``data`` of a tensor is set that has no elements yet, as the call has made it."""
+    is_set = _argument(given, 1, "value") is not None
+    return is_set and getattr(_argument(given, 0, "self"), "_pending", False)
+
+
+def _argument(given: Mapping[str, Any], place: int, name: str) -> Any:
+    """An argument of a function of ours; None where it has none."""
+    if "mt·args" not in given:
+        return given.get(name)
+    args = given["mt·args"]  # once somebody may overrule functions
+    return args[place] if place < len(args) else given["mt·kwargs"].get(name)
 
 
 def _depends(name: str, given: Mapping[str, Any]) -> bool:

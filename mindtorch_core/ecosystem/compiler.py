@@ -14,6 +14,7 @@ from .absent import names_of
 from .compiled_calls import CALLS, compiled_call, refuse_in_fullgraph, reset
 from .compiled_stances import DEFAULT, STANCE, STANCES, Stance
 from .compiler_backends import GraphBackend, function_of, list_backends, lookup_backend
+from .compiler_marks import require_callable
 from .compiler_options import check_options, list_mode_options
 
 __all__ = [
@@ -121,6 +122,8 @@ def compile(  # the name is PyTorch's
         )  # fmt: skip
     if not callable(model):
         raise TypeError(f"torch.compile() takes a function or a module, got {type(model)}")
+    if getattr(model, "_torchdynamo_disable_recursive", False):  # what is compiled all the same
+        model = model.__wrapped__
     compiled_with = _calls_with(function_of(backend, mode, options))
     if disable or hasattr(model, "__captured__"):  # that is more than what follows does
         return model
@@ -163,14 +166,20 @@ def disable(fn: Any = None, recursive: bool = True, *, reason: str | None = None
     """
     if fn is None:
         return functools.partial(disable, recursive=recursive, reason=reason)
+    name = getattr(fn, "__qualname__", fn)
     if not recursive:
-        return getattr(fn, "_torchdynamo_orig_callable", fn)
+        fn = getattr(fn, "_torchdynamo_orig_callable", fn)
+
+        @functools.wraps(fn)
+        def alone(*args: Any, **kwargs: Any) -> Any:
+            refuse_in_fullgraph(f"{name}() is called, which is not to be compiled")
+            return fn(*args, **kwargs)
+
+        return alone
 
     @functools.wraps(fn)
     def plain(*args: Any, **kwargs: Any) -> Any:
-        refuse_in_fullgraph(
-            f"{getattr(fn, '__qualname__', fn)}() is called, which is not to be compiled"
-        )
+        refuse_in_fullgraph(f"{name}() is called, which is not to be compiled")
         before, compiling = CALLS.disabled, CALLS.compiling
         CALLS.disabled, CALLS.compiling = True, ""
         try:
@@ -185,8 +194,13 @@ def disable(fn: Any = None, recursive: bool = True, *, reason: str | None = None
 
 
 def allow_in_graph(fn: Any) -> Any:
-    """The function itself: graphs have the calls that it makes."""
-    return fn
+    """The function itself, or a list of several: graphs have the calls that they make.
+
+    Raises:
+        AssertionError: for what cannot be called.
+    """
+    require_callable(fn, "allow_in_graph")
+    return [*fn] if isinstance(fn, list | tuple) else fn
 
 
 def assume_constant_result(fn: Any) -> Any:

@@ -143,7 +143,7 @@ def test_compile_takes_what_pytorch_takes():
         torch.compile(len, mode="default", options={"a": 1})
     assert not torch.compiler.is_compiling()
     assert torch.compiler.disable(len)([1]) == 1
-    assert torch.compiler.disable(recursive=False)(len) is len
+    assert torch.compiler.disable(recursive=False)(len)([1]) == 1
     assert not torch._dynamo.is_compiling()
 
 

@@ -140,7 +140,7 @@ def test_control_flow_of_tensors():
         (lambda: torch.cond(True, abs, abs, x), "operands"),
         (
             lambda: torch.while_loop(lambda i: i < 1, lambda i: (i, i), (torch.tensor(0),)),
-            "1 values",
+            "aliasing",
         ),
         (lambda: torch.while_loop(lambda i: i < 1, lambda i: i, torch.tensor(0)), "tuple or list"),
     ):

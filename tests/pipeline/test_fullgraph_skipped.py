@@ -17,6 +17,7 @@ import mindtorch_core as torch
 
 Unsupported, UserError = torch._dynamo.exc.Unsupported, torch._dynamo.exc.UserError
 OPTIMIZER = torch.optim.SGD([torch.ones(2, requires_grad=True)], lr=0.1)
+KEPT = torch.zeros(2)
 LOGGER, DRAWS = logging.getLogger("fullgraph"), random.Random(0)
 
 
@@ -56,6 +57,12 @@ CALLS = {
     "load": lambda x: torch.load(os.devnull),
     "step": lambda x: OPTIMIZER.step(),
     "zero_grad": lambda x: OPTIMIZER.zero_grad(),
+    "memory of an argument": lambda x: x.set_(torch.ones(3)),
+    "no memory of an argument": lambda x: x.set_(),
+    "memory of a storage": lambda x: torch.empty(0).set_(x.untyped_storage()),
+    "memory of a part": lambda x: torch.empty(0).set_(x, 0, (2,), (1,)),
+    "data of a result": lambda x: setattr(x * 2, "data", x),
+    "disabled alone": lambda x: torch.compiler.disable(abs, recursive=False)(x),
 }
 TAKEN = {
     "largest of numbers": lambda x: max([1, 2], key=abs),
@@ -71,6 +78,12 @@ TAKEN = {
     "history of a result": lambda x: (x * 2).requires_grad_().detach(),
     "no history": lambda x: x.requires_grad_(False),
     "classes": lambda x: torch.nn.functional.one_hot(x.long(), 3),
+    "memory of a tensor": lambda x: torch.empty(0).set_(x),
+    "no memory": lambda x: torch.ones(2).set_(),
+    "data of what was there": lambda x: setattr(KEPT, "data", x),
+    "data that is read": lambda x: x.data + 1,
+    "an assertion of sizes": lambda x: torch._assert(x.shape[0] == 2, "two"),
+    "an assertion on the device": lambda x: torch._assert_async(x.sum() > 0, "positive"),
 }
 
 
@@ -86,6 +99,26 @@ def test_what_a_graph_does_not_go_through(what):
     assert torch.equal(torch.get_rng_state(), state), "it was called nevertheless"
     assert sys.getprofile() is None
     assert all(getattr(builtins, name).__module__ == "builtins" for name in ("max", "min", "print"))
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_an_assertion_of_a_tensor_is_refused_whether_it_holds(sign):
+    def fn(x):
+        torch._assert(x.sum() > 0, "positive")
+        return x * 2
+
+    with pytest.raises(UserError, match="_assert_async"):
+        compiled(fn)(torch.full((2,), float(sign)))
+    plain = torch.compile(fn)
+    assert plain(torch.ones(2)).tolist() == [2, 2]
+
+
+def test_what_is_disabled_is_compiled_where_that_is_asked_for():
+    asks = torch.compiler.disable(lambda x: x * (2 if torch.compiler.is_compiling() else 1))
+    assert compiled(asks)(torch.ones(2)).tolist() == [2, 2]
+    assert asks(torch.ones(2)).tolist() == [1, 1]
+    with pytest.raises(Unsupported, match="not to be compiled"):
+        compiled(lambda x: asks(x))(torch.ones(2))
 
 
 def test_a_history_where_functions_may_be_overruled():
