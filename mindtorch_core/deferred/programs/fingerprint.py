@@ -11,6 +11,7 @@ from ...values.devices import device
 from ...values.dtypes import dtype
 from ...values.layouts import layout
 from ...values.memory_formats import memory_format
+from .operands import Number, Ref
 
 if TYPE_CHECKING:
     from .program import Program
@@ -62,8 +63,6 @@ def _said(value: Any) -> str:
     Raises:
         _Unsaid: for an object of some other class.
     """
-    from .program import Number, Ref
-
     kind = type(value)
     if kind is list or kind is tuple:
         return f"{kind.__name__}({', '.join(map(_said, value))})"

@@ -12,6 +12,7 @@ from ...values.shapes import Shape, show
 from ..positions import whole
 from ..trace import location_of, refuse_cause
 from .fingerprint import fingerprint_of
+from .operands import Number, Ref
 
 if TYPE_CHECKING:
     from types import CodeType
@@ -20,24 +21,6 @@ if TYPE_CHECKING:
     from .checks import Checked
 
 __all__ = ["Executable", "Halted", "Instruction", "Number", "Program", "Ref", "Value", "refs_of"]
-
-
-class Ref(int):
-    """Stands among an instruction's arguments for a tensor: the number of a `Value`."""
-
-    __slots__ = ()
-
-    def __repr__(self) -> str:
-        return f"%{int(self)}"
-
-
-class Number(int):
-    """Stands among an instruction's arguments for a Python number: its place in the numbers of a call."""
-
-    __slots__ = ()
-
-    def __repr__(self) -> str:
-        return f"number {int(self)}"
 
 
 class Value(NamedTuple):
