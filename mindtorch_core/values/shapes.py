@@ -11,7 +11,7 @@ import operator
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Final, SupportsIndex
 
-from .whole_sizes import size_at, whole_sizes
+from .whole_sizes import size_at, whole_size, whole_sizes
 
 if TYPE_CHECKING:
     from .dtypes import dtype
@@ -329,7 +329,7 @@ def wrap_dim(dim: int, rank: int) -> int:
     if -bound <= dim < bound:
         return dim if dim >= 0 else dim + bound
     if dim.__class__ is not int:  # bytes in a tensor are compared as such
-        return wrap_dim(int(operator.index(dim)), rank)
+        return wrap_dim(whole_size(dim), rank)
     raise IndexError(
         f"Dimension out of range (expected to be in range of [{-bound}, {bound - 1}], but got {dim})"
     )
@@ -443,7 +443,7 @@ def expand_strides(
     Raises:
         RuntimeError: if a dimension other than of size 1 would change.
     """
-    lead = len(size := whole_sizes(size)) - len(shape)
+    lead = len(size) - len(shape)
     if lead < 0:
         kind = "Tensor" if d is None else f"{d.label}Tensor"
         raise RuntimeError(
@@ -455,6 +455,8 @@ def expand_strides(
     out_strides: list[int] = []
     for i in range(len(size) - 1, -1, -1):
         want = size[i]
+        if want.__class__ is not int:
+            want = whole_size(want)
         j = i - lead
         have = shape[j] if j >= 0 else 1
         inner = out_shape[-1] * out_strides[-1] if out_shape else 1

@@ -6,7 +6,7 @@ import operator
 from collections.abc import Sequence
 from typing import Any
 
-__all__ = ["size_at", "whole_sizes"]
+__all__ = ["size_at", "whole_size", "whole_sizes"]
 
 
 def whole_sizes(size: Sequence[Any]) -> tuple[int, ...]:
@@ -15,7 +15,16 @@ def whole_sizes(size: Sequence[Any]) -> tuple[int, ...]:
     Raises:
         TypeError: if one is no int.
     """
-    return tuple([n if n.__class__ is int else int(operator.index(n)) for n in size])
+    return tuple([n if n.__class__ is int else whole_size(n) for n in size])
+
+
+def whole_size(n: Any) -> int:
+    """One of them.
+
+    Raises:
+        TypeError: if it is no int.
+    """
+    return int(operator.index(n))
 
 
 def size_at(place: int, value: Any) -> int:

@@ -85,7 +85,8 @@ def test_others_of_that_shape_are_none_the_wiser(device):
 
 @pytest.mark.parametrize("base", [(), (1,), (2, 1), (0, 1), (3, 1, 2)])
 @pytest.mark.parametrize(
-    "size", [(0,), (1,), (0, 2), (2, 0), (2, 3), (3, 0, 2), (0, 3, 2), (3, -1, -1)]
+    "size",
+    [(0,), (1,), (0, 2), (2, 0), (2, 3), (3, 0, 2), (0, 3, 2), (3, -1, -1), (-1,), (-1, 2), (-2,)],
 )
 def test_strides_of_what_is_expanded(base, size):
     def layout(lib):

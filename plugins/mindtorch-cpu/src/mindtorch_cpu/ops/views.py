@@ -122,13 +122,18 @@ def reshape(self: Any, shape: Any) -> Any:
 def expand(self: Any, size: Any, *, implicit: bool = False) -> Any:
     """Dimensions of size 1 repeated by strides of 0."""
     a = self.raw_data
-    if a.ndim == 0 and size.__class__ is tuple and -1 not in size:
-        shape, strides = size, (0,) * len(size)
-    else:
-        shape, strides = expand_strides(a.shape, a.strides, size, self.raw_dtype)
-    if a.flags.c_contiguous and a.size and self.raw_dtype is not bfloat16 and 0 not in shape:
-        data = ndarray(shape, a.dtype, a, 0, strides)
-        return view_around(self, data, data.shape, KEYS)
+    if self.raw_dtype is not bfloat16:
+        if a.ndim:
+            shape, strides = expand_strides(a.shape, a.strides, size, self.raw_dtype)
+            if a.flags.c_contiguous and a.size and 0 not in shape:
+                return view_around(self, ndarray(shape, a.dtype, a, 0, strides), shape, KEYS)
+        elif -1 not in size:  # which NumPy would make any number of
+            try:
+                data = ndarray(size, a.dtype, a, 0, (0,) * len(size))
+            except (TypeError, ValueError):  # the rule's error comes without NumPy's
+                data = a
+            if data.ndim and 0 not in (shape := data.shape):
+                return view_around(self, data, shape, KEYS)
     return general("expand", self, size)
 
 
