@@ -11,6 +11,7 @@ from collections.abc import Callable, Collection
 from functools import partial
 from typing import Any, Final
 
+from ..overrides import keys_of_foreign
 from ..schema import Argument, OperatorSchema
 from .binding import accepts, is_whole, named, python_number, refuse_long, whole_number
 from .generated import Template, own, own_scope
@@ -80,7 +81,7 @@ def _tests(a: Argument, name: str, varargs: str) -> list[str]:
 
 
 def take_one(name: str, argument: str, given: tuple[Any, ...]) -> Any:
-    """The list that stands where numbers may be spread, or the only one of these.
+    """The ints that stand where they may be spread, or what overrides the function among them.
 
     Args:
         name: the function's.
@@ -91,20 +92,19 @@ def take_one(name: str, argument: str, given: tuple[Any, ...]) -> Any:
         TypeError: if it is no int, or one of them is none.
     """
     value = given[0] if len(given) == 1 else given
-    if not isinstance(value, list | tuple):
-        try:
-            return (whole_number(value),)
-        except TypeError:
-            raise TypeError(
-                f"{name}(): argument '{argument}' must be tuple of ints, not {named(value)}"
-            ) from None
-    for position, each in enumerate(value):
-        if not is_whole(each):
-            raise TypeError(
-                f"{name}(): argument '{argument}' must be tuple of ints, but found element of type "
-                f"{named(each)} at pos {position}"
-            )
-    return tuple([whole_number(each) for each in value])
+    several = isinstance(value, list | tuple)
+    elements = value if several else (value,)
+    for position, each in enumerate(elements):
+        if is_whole(each):
+            continue
+        if keys_of_foreign(each):  # it is asked what the function makes of it
+            return value
+        what = f"but found element of type {named(each)} at pos {position}"
+        raise TypeError(
+            f"{name}(): argument '{argument}' must be tuple of ints, "
+            f"{what if several else f'not {named(each)}'}"
+        )
+    return tuple([whole_number(each) for each in elements])
 
 
 def defaults_of(function: Any) -> dict[str, Any]:
