@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from typing import Final
 
+from .whole_sizes import whole_size
+
 __all__ = ["get_num_threads", "set_num_threads"]
 
 VARIABLE: Final = "MINDTORCH_NUM_THREADS"
@@ -52,8 +54,9 @@ def set_num_threads(count: int) -> None:
         1
         >>> torch.set_num_threads(threads)
     """
-    if isinstance(count, bool) or not isinstance(count, int):
+    if isinstance(count, bool) or not hasattr(count, "__index__"):
         raise RuntimeError(f"set_num_threads expects an int, but got {type(count).__name__}")
+    count = whole_size(count)
     if count < 1:
         raise RuntimeError(f"set_num_threads expects a positive integer, got {count}")
     _count[:] = [count]

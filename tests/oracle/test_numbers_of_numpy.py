@@ -19,11 +19,13 @@ def whole(value):
 
 
 def of_numpy(value):
-    """Values that stand for one: a number as NumPy's, or a list whose first number is."""
+    """Values that stand for one: a number as NumPy's, or a list whose first or last number is."""
     if whole(value):
         yield np.int64(value)
+        yield np.uint8(value) if value >= 0 else np.int8(value)
     elif isinstance(value, list | tuple) and value and all(map(whole, value)):
         yield (np.int64(value[0]), *value[1:])
+        yield (*value[:-1], np.uint8(value[-1]) if value[-1] >= 0 else np.int8(value[-1]))
 
 
 def changed(d, sample):
@@ -56,3 +58,30 @@ def test_each_number(name):
             )
             for mine, expected in pairs:
                 assert_close(mine.detach(), expected.detach(), equal_nan=True, msg=what)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", NAMES)
+def test_each_scalar(name):
+    """Arithmetic of unsigned numbers wraps around: `lerp` with a weight of numpy.uint64(2) gave -1.8e19."""
+    d = OPS[name]
+    sample = next(iter(samples(d)), None)
+    for i, a in enumerate(parse_schema(d.schema).arguments) if sample else ():
+        if a.type not in ("Scalar", "float") or a.is_list:
+            continue
+        for plain, other in ((3, np.uint64(3)), (3, np.uint8(3)), (2.0, np.float16(2))):
+            outcomes = []
+            for number in (plain, other):
+                args, kwargs = sample.build("cpu")
+                if i < len(args):
+                    args = (*args[:i], number, *args[i + 1 :])
+                else:
+                    kwargs[a.name] = number
+                found = told(
+                    lambda args=args, kwargs=kwargs: flat(Case(d, sample).call(args, kwargs))
+                )
+                refused = isinstance(found, Exception)
+                outcomes.append(
+                    type(found) if refused else [(t.dtype, str(t.detach().tolist())) for t in found]
+                )
+            assert outcomes[0] == outcomes[1], f"{a.name}={other!r}"

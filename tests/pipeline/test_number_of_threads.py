@@ -31,3 +31,12 @@ def test_the_number_of_threads_must_be_a_positive_int(count):
     with pytest.raises(RuntimeError, match="set_num_threads expects"):
         torch.set_num_threads(count)
     assert torch.get_num_threads() == before
+
+
+def test_the_number_of_threads_may_be_one_of_another_library():
+    numpy, before = pytest.importorskip("numpy"), torch.get_num_threads()
+    try:
+        torch.set_num_threads(numpy.int8(3))
+        assert (torch.get_num_threads(), type(torch.get_num_threads())) == (3, int)
+    finally:
+        torch.set_num_threads(before)

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from ..overrides import keys_of_foreign
 from ..schema import Argument, OperatorSchema
-from .binding import accepts, is_whole, named, python_number, refuse_long, whole_number
+from .binding import accepts, is_whole, named, plain_number, whole_number
 from .generated import Template, own, own_scope
 from .parts import python_name
 
@@ -135,11 +135,8 @@ def _taken(arguments: tuple[Argument, ...], number: int, value: Any) -> Any:
         return [*value] if a.type == "Tensor" else _whole_numbers(value)
     if a.type == "int":
         return whole_number(value)
-    if a.type != "float":
-        refuse_long(value)
-        return value
-    plain = python_number(value)
-    return value if plain is None else float(plain)
+    plain = plain_number(value)
+    return float(plain) if a.type == "float" and not hasattr(plain, "_keys") else plain
 
 
 def _whole_numbers(value: Any) -> Any:
