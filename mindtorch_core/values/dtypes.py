@@ -254,8 +254,6 @@ def of_number(value: Any) -> dtype:
     found = _FROM_PYTHON.get(type(value))
     if found is not None:
         return found
-    if isinstance(value, bool):
-        return bool_
     if isinstance(value, Integral):
         return int64
     if isinstance(value, Complex) and not isinstance(value, Real):
