@@ -13,7 +13,7 @@ from ..tensors.attached import attach
 from ..tensors.autograd_state import born
 from ..tensors.tensor import Tensor, from_values
 from ..values.devices import TABLE, chosen_device, concrete, device
-from ..values.dtypes import COMPLEX, DTYPES, FLOATING, INTEGER, as_dtype, dtype, int64, of_number
+from ..values.dtypes import COMPLEX, DTYPES, FLOATING, INTEGER, as_dtype, dtype, of_number
 from ..values.flags import check_bool
 from ..values.promotion import promote_types
 from ..values.shapes import Shape, contiguous_strides, numel
@@ -235,7 +235,22 @@ def _from_sequence(data: Any, d: dtype | None, on: device) -> Tensor:
     d = d or found.dtype()
     if INTEGER <= d.category < COMPLEX and any(type(v) is complex for v in found.numbers):
         raise TypeError(f"can't convert complex to {d.name}")
+    if d.category == INTEGER:
+        _check_range(found.numbers, d)
     return from_values(found.numbers, shape, d, on)
+
+
+def _check_range(numbers: list[Any], d: dtype) -> None:
+    """Refuse integers that PyTorch does not read for a dtype; what it reads may still not fit, or wraps."""
+    unsigned = d.name == "uint64"
+    low, end = (0, 1 << 64) if unsigned else (-(1 << 63), 1 << 63)
+    for v in numbers:
+        if type(v) is int and not low <= v < end:
+            if unsigned:
+                raise OverflowError(
+                    "can't convert negative int to unsigned" if v < 0 else "int too big to convert"
+                )
+            raise ValueError(f"Overflow when unpacking long long: {v} does not fit int64")
 
 
 _MOST_DIMENSIONS: Final = 128  # of nested data, as in PyTorch; a list that holds itself has more
@@ -381,10 +396,6 @@ class _Elements:
         d, *others = self.dtypes | {of_number(kind()) for kind in self.types} or {of_number(0.0)}
         for other in others:
             d = promote_types(d, other)
-        if d is int64:
-            for v in self.numbers:
-                if not -(1 << 63) <= v < 1 << 63:
-                    raise ValueError(f"Overflow when unpacking long long: {v} does not fit int64")
         return d
 
 
