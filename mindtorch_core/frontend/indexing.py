@@ -318,7 +318,7 @@ def _sliced(t: Tensor, dim: int, s: slice) -> Tensor:
     start, stop = s.start, s.stop
     step = 1 if s.step is None else _bound(s.step)
     if step <= 0:
-        raise ValueError("step must be greater than zero")
+        raise ValueError("step must be greater than zero" if step else "slice step cannot be zero")
     if start is not None and start.__class__ is not int:
         start = _bound(start)
     if stop is not None and stop.__class__ is not int:

@@ -14,6 +14,7 @@ from ..tensors.attached import WHEN_ATTACHED
 from ..tensors.subclasses import NOT_WRAPPED
 from ..tensors.tensor import FIELDS, Tensor
 from ..values.interrupts import leaving
+from ..values.user_warnings import warn_user
 from . import creation, foreign_arrays, tensor_properties, type_promotion
 
 __all__ = ["TorchFunctionMode", "arm", "members"]
@@ -138,6 +139,7 @@ class TorchFunctionMode:
     @classmethod
     def push(cls, *args: Any, **kwargs: Any) -> Self:
         """An instance; to be entered with ``with``."""
+        warn_user("`Mode.push()` is no longer necessary and can be replaced with just `with Mode()`")
         return cls(*args, **kwargs)
 
 
