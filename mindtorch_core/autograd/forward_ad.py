@@ -6,12 +6,11 @@ from typing import Any, NamedTuple
 
 from ..dispatch.asked_wrongly import guarded
 from ..dispatch.keys import FORWARD, MASKS, set_masks
-from ..gradients.duals import LEVELS, OF_MANY, Level, give, tangent_of, unseen
+from ..gradients.duals import LEVELS, OF_MANY, Level, give, other_size, tangent_of, unseen
 from ..gradients.forward import install
 from ..gradients.grad_mode import _Context
 from ..tensors.tensor import Tensor
 from ..values.dtypes import FLOATING
-from ..values.shapes import show
 
 __all__ = [
     "UnpackedDualTensor",
@@ -111,11 +110,7 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
                 f"Expected {what} to be floating point or complex, but got: {t._dtype}"
             )
     if tensor._shape != tangent._shape:
-        raise RuntimeError(
-            f"Trying to set a forward gradient that has a different size than that of the original "
-            f"Tensor, this is not supported. Tensor is of size {show(tensor._shape)} while the given "
-            f"forward gradient is of size {show(tangent._shape)}."
-        )
+        raise other_size(tensor, tangent)
     if tensor._dtype is not tangent._dtype or tensor._device is not tangent._device:
         raise RuntimeError(
             f"Expected the tangent to have the dtype and device of the tensor, {tensor._dtype} on "

@@ -8,10 +8,9 @@ from typing import Any, Final
 from ..dispatch.functions import fn
 from ..dispatch.keys import FORWARD
 from ..gradients.custom_call import FunctionCtx, FunctionNode, record_call
-from ..gradients.duals import accompanied, changed, give, tangent_of, unseen
+from ..gradients.duals import accompanied, changed, give, other_size, tangent_of, unseen
 from ..tensors.tensor import Tensor
 from ..values.dtypes import FLOATING
-from ..values.shapes import show
 
 __all__ = ["moving_call"]
 
@@ -98,8 +97,8 @@ def _found(
     found = found if isinstance(found, tuple) else (found,)
     if len(found) != len(outputs):
         raise RuntimeError(
-            f"The jvp of a custom autograd.Function returned {len(found)} tangents for {len(outputs)} "
-            f"outputs"
+            f"Function's jvp returned an invalid number of forward gradients (expected {len(outputs)} but "
+            f"got {len(found)})"
         )
     return found
 
@@ -127,10 +126,7 @@ def _settle(
                 f"is not a differentiable Tensor. You should return None at that position instead."
             )
         if tangent._shape != o._shape:
-            raise RuntimeError(
-                f"The jvp of a custom autograd.Function returned a tangent of size "
-                f"{show(tangent._shape)} for output {i}, which is of size {show(o._shape)}"
-            )
+            raise other_size(o, tangent)
         give(o, tangent)
     ctx._saved = ctx._saved and tuple(
         (each[0], accompanied(each[1], each[0], outputs[each[0]]))

@@ -15,13 +15,14 @@ from weakref import ref
 from ..dispatch.functions import fn
 from ..dispatch.keys import FORWARD, MASKS, UNRESOLVED, with_masks
 from ..tensors.tensor import Tensor
+from ..values.shapes import show
 from .inplace import Seen
 from .node import Node
 from .saved import Packed, saved_output
 
 __all__ = [
-    "LEVELS", "OF_MANY", "Level", "accompanied", "changed", "drop", "give", "keep_tangents", "tangent_of",
-    "unseen",
+    "LEVELS", "OF_MANY", "Level", "accompanied", "changed", "drop", "give", "keep_tangents",
+    "other_size", "tangent_of", "unseen",
 ]  # fmt: skip
 
 # Name of the attribute of tensors that holds their tangent.
@@ -78,6 +79,15 @@ def give(t: Tensor, tangent: Tensor) -> None:
     vars(t)[_NAME] = tangent if _lies_as(tangent, t) else _copied(tangent, t)
     t._keys |= FORWARD
     duals[key] = ref(t, lambda _: duals.pop(key, None))
+
+
+def other_size(t: Tensor, tangent: Tensor) -> RuntimeError:
+    """What is raised for a tangent of another shape than the tensor's."""
+    return RuntimeError(
+        f"Trying to set a forward gradient that has a different size than that of the original Tensor, "
+        f"this is not supported. Tensor is of size {show(t._shape)} while the given forward gradient is "
+        f"of size {show(tangent._shape)}."
+    )
 
 
 def _lies_as(tangent: Tensor, t: Tensor) -> bool:

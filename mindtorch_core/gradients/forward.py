@@ -52,7 +52,7 @@ def forward_kernel(
         backend = DispatchKey(1 << (backends.bit_length() - 1)) if backends else None
         if choose(entry, backend).rule == "implicit":
             return None
-        return _refusing(entry, resolve(below_mask))
+        return _composed(entry, resolve(below_mask))
     if d.functional is not None and d.functional.traits.copies:
         return _copying(resolve(below_mask))
     if d.functional is not None:
@@ -93,6 +93,20 @@ def _constant(below: Kernel) -> Kernel:
     def kernel(*args: Any, **kwargs: Any) -> Any:
         result = unseen(below, *args, **kwargs)
         _new(_results(result), (args, kwargs.values()))
+        return result
+
+    return kernel
+
+
+def _composed(entry: OpEntry, below: Kernel) -> Kernel:
+    """A third party's op: what its kernel calls gives tangents, or it has not said its derivative."""
+
+    def kernel(*args: Any, **kwargs: Any) -> Any:
+        result = below(*args, **kwargs)
+        moved = any(tangent_of(t) is not None for t in tensors_in((args, *kwargs.values())))
+        given = [t for t in tensors_in((result,)) if t._dtype.category >= FLOATING]
+        if moved and any(tangent_of(t) is None for t in given):
+            raise _unknown(entry)
         return result
 
     return kernel

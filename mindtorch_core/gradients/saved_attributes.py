@@ -62,7 +62,7 @@ class SavedTensor:
             return saved_output(self._node, field.number, value)
         versions = (self._node.saved or ())[field.at + 1]
         if field.kind == "inputs":
-            return saved_list(value, versions)
+            return tuple(saved_list(value, versions))
         return saved_input(value, versions) if hasattr(value, "_storage") else value
 
     def register_hooks(self, pack_hook: Pack, unpack_hook: Unpack) -> None:
