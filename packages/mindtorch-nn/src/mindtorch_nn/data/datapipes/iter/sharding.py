@@ -36,10 +36,6 @@ class ShardingFilterIterDataPipe(IterDataPipe):
         self.groups: dict[int, tuple[int, int]] = {}
         self.num_of_instances, self.instance_id = 1, 0
 
-    def is_shardable(self) -> bool:
-        """True."""
-        return True
-
     def apply_sharding(
         self,
         num_of_instances: int,
