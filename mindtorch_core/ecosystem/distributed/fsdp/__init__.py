@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from typing import Any, Final
 
 from ....frontend.companion import module_at
@@ -32,6 +33,8 @@ _absent = names_of(__name__)
 
 
 def __getattr__(name: str) -> Any:
+    if name == "wrap":  # a module below, which programs do not always import
+        return importlib.import_module(f"{__name__}.wrap")
     if name not in _FOLDERS:
         return _absent(name)
     found = getattr(module_at(f"mindtorch_core.nn.parallel.{_FOLDERS[name]}"), name)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import importlib
+from typing import Any, Final
+
 from ....communication.mesh import DeviceMesh, init_device_mesh
 from ....communication.sharded.dtensor import DTensor, rebuilt
 from ....communication.sharded.making import (
@@ -39,4 +42,9 @@ __all__ = [
 # What files of DTensors name.
 add_safe_globals([rebuilt, DTensor, DeviceMesh, Shard, Replicate, Partial])
 
-__getattr__ = names_of(__name__)
+_BELOW: Final = ("device_mesh", "parallel", "placement_types")  # programs do not always import them
+_absent = names_of(__name__)
+
+
+def __getattr__(name: str) -> Any:
+    return importlib.import_module(f"{__name__}.{name}") if name in _BELOW else _absent(name)
