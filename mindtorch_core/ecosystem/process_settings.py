@@ -60,7 +60,7 @@ def set_default_tensor_type(t: Any) -> None:
     on = vars(t).get("on") if isinstance(t, type) else None
     if on != "cpu" and on not in STANDS_FOR:
         where = getattr(t, "__module__", "")
-        if isinstance(t, type) and where.count("."):
+        if isinstance(t, type) and where.rpartition(".")[0] == "torch":  # as torch.cuda's are
             raise TypeError(_elsewhere(f"{where}.{t.__name__}"))
         raise TypeError(
             "invalid type object: only floating-point types are supported as the default type"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import builtins
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 from ..dispatch.written_functions import overridable
 
@@ -21,6 +21,9 @@ __all__ = [
     "sym_sqrt",
     "sym_sum",
 ]
+
+_LEAST: Final = -(2**63)
+_MOST: Final = 2**63 - 1
 
 
 def sym_int(a: Any) -> int:
@@ -79,14 +82,23 @@ def sym_constrain_range(size: Any, *, min: int | None = None, max: int | None = 
     Raises:
         RuntimeError: if it is.
     """
-    if (min is not None and size < min) or (max is not None and size > max):
-        raise RuntimeError(f"Invalid value range for {size} between [{min}, {max}].")
+    low, high = _LEAST if min is None else min, _MOST if max is None else max
+    if not low <= size <= high:
+        raise RuntimeError(f"Invalid value range for {size} between [{low}, {high}].")
 
 
 def sym_constrain_range_for_size(
     size: Any, *, min: int | None = None, max: int | None = None
 ) -> None:
-    """Check a size as `sym_constrain_range` does a number."""
+    """Check a size as `sym_constrain_range` does a number.
+
+    Raises:
+        RuntimeError: if it is out of the range, or this allows sizes of no more than 2.
+    """
+    if max is not None and max <= 2:
+        raise RuntimeError(
+            f"Max value to constrain_range_for_size must be greater than 2. got: {max}"
+        )
     sym_constrain_range(size, min=min or 0, max=max)
 
 
