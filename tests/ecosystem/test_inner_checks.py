@@ -243,7 +243,7 @@ def _contexts(lib):
     @Block()
     def steps(n):
         for each in range(n):
-            told.append((yield each))
+            told.append((yield each))  # noqa: PERF401  (a generator)
 
     function(3)
     found = steps(2)
