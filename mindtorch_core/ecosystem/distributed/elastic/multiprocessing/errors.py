@@ -103,7 +103,10 @@ class ProcessFailure:
         with suppress(OSError, ValueError):
             self.error_file_data = json.loads(Path(self.error_file).read_text("utf-8"))
             self.message = self.error_file_data["message"]
-            self.timestamp = int(self.message["extraInfo"]["timestamp"])
+            if isinstance(self.message, str):
+                self.timestamp = int(self.error_file_data.get("timestamp", 0))
+            else:
+                self.timestamp = int(self.message["extraInfo"]["timestamp"])
             return
         self.error_file, self.timestamp = _NO_FILE, int(time.time())
         self.message = (
