@@ -11,7 +11,7 @@ from typing import Final
 
 __all__ = [
     "by_text", "globals_of", "imported_by", "joins_names", "loaded_by", "modules_meant", "names_in",
-    "read_by", "stored_by", "texts_of", "walked_by", "walks_modules",
+    "read_by", "stored_by", "texts_of", "tried_by", "walked_by", "walks_modules",
 ]  # fmt: skip
 
 _LOADS: Final = frozenset({
@@ -42,11 +42,16 @@ _CALLED_BY_STEP: Final = {
     "MATCH_CLASS": {"__match_args__"}, "GET_ITER": {"__iter__", "__getitem__"},
 }  # fmt: skip
 _CALLED_BY_NAME: Final = {
-    "str": {"__str__", "__repr__"}, "repr": {"__repr__"}, "format": {"__format__", "__str__", "__repr__"},
+    "callable": {"__call__"}, "str": {"__str__", "__repr__"},
+    "repr": {"__repr__"}, "format": {"__format__", "__str__", "__repr__"},
 }  # fmt: skip
 _TRUTH: Final = ("POP_JUMP", "JUMP_IF", "TO_BOOL", "UNARY_NOT")
-_KEYS: Final = "LOAD_", "PUSH_NULL", "COPY", "SWAP", "BUILD_SLICE"
-_TAKING_WHOLE: Final = "BUILD_TUPLE", "CALL", "COMPARE_OP", "DICT_", "KW_NAMES", "PRECALL"
+_KEYS: Final = (
+    "LOAD_CLOSURE", "LOAD_CONST", "LOAD_DEREF", "LOAD_FAST", "LOAD_GLOBAL", "LOAD_NAME", "PUSH_NULL",
+)  # fmt: skip
+_TAKING_WHOLE: Final = (
+    "BUILD_LIST", "BUILD_MAP", "BUILD_TUPLE", "CALL", "COMPARE_OP", "DICT_", "KW_NAMES", "PRECALL",
+)  # fmt: skip
 _NOTHING: Final[frozenset[str]] = frozenset()
 
 
@@ -100,6 +105,14 @@ def _loaded_by_text(text: str) -> set[str]:
 def texts_of(code: CodeType) -> set[str]:
     """The names in the texts in a function."""
     return {name for c in code.co_consts if isinstance(c, str) for name in names_in(c)}
+
+
+def tried_by(code: CodeType) -> set[str]:
+    """The attributes that a function may find to be absent: it handles errors that tell of that."""
+    steps = [*dis.get_instructions(code)]
+    if not any(i.argval in ("AttributeError", "Exception") for i in steps if i.opname in _LOADS):
+        return set()
+    return {i.argval for i in steps if i.opname in ("LOAD_ATTR", "LOAD_METHOD")}
 
 
 def names_in(text: str) -> set[str]:
@@ -175,27 +188,36 @@ def walked_by(code: CodeType) -> set[str]:
     """
     steps = [i for i in dis.get_instructions(code) if i.opname not in ("CACHE", "EXTENDED_ARG")]
     found = set()
-    for step, following, third in _in_threes([*steps, steps[-1]]):
-        if step.opname in _LOADS or "FAST" in step.opname:
-            name = step.argval
-        elif step.opname == "BINARY_SUBSCR" or step.argrepr == "[]":
+    for at, step in enumerate(steps):
+        is_local = "FAST" in step.opname
+        if step.opname == "BINARY_SUBSCR" or step.argrepr == "[]":
             name = "[]"
+        elif step.opname in _LOADS or is_local:
+            name = step.argval
         else:
             continue
-        is_key = following.opname.startswith(_KEYS) and not _takes_both(third)
-        if not is_key and "ATTR" not in following.opname and following.opname != "LOAD_METHOD":
+        if _is_handed_on(steps, at + 1):
             found.add(name)
+            if is_local and any(i.opname == "FOR_ITER" for i in steps):
+                found.add("[]")  # it may be an element that a loop goes over
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
             found |= walked_by(constant)
     return found
 
 
-def _takes_both(step: dis.Instruction) -> bool:
-    """Whether a step takes the two things before it as a whole."""
-    if step.opname == "BINARY_OP":
-        return step.argrepr != "[]"
-    return step.opname.startswith(_TAKING_WHOLE)
+def _is_handed_on(steps: list[dis.Instruction], at: int) -> bool:
+    """Whether what the step before one has loaded is taken as a whole, maybe with what is loaded after it."""
+    start = at
+    while at < len(steps) and steps[at].opname.startswith(_KEYS) and "ATTR" not in steps[at].opname:
+        at += 1
+    if at == len(steps):
+        return False
+    taking = steps[at]
+    if at > start:
+        is_operator = taking.opname == "BINARY_OP" and taking.argrepr != "[]" and at == start + 1
+        return is_operator or taking.opname.startswith(_TAKING_WHOLE)
+    return "ATTR" not in taking.opname and taking.opname != "LOAD_METHOD"
 
 
 def modules_meant(code: CodeType, loaded: Set[str]) -> set[str]:

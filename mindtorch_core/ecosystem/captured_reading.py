@@ -16,6 +16,7 @@ from .captured_code import (
     read_by,
     stored_by,
     texts_of,
+    tried_by,
     walked_by,
 )
 from .captured_packages import nested
@@ -25,8 +26,8 @@ __all__ = ["Reading", "defaults_of", "outer_names"]
 
 # What code loads that asks a dict for more than entries that it has.
 _LOOKED_THROUGH: Final = frozenset({
-    "Exception", "KeyError", "LookupError", "__contains__", "copy", "get", "items", "keys", "setdefault",
-    "values",
+    "Exception", "KeyError", "LookupError", "__contains__", "copy", "get", "items", "keys", "pop", "popitem",
+    "setdefault", "values",
 })  # fmt: skip
 
 
@@ -82,6 +83,9 @@ class Reading:
             self.texts |= texts_of(code)
             if of_user:
                 self.texts_asked |= texts_of(code)
+        if of_user:
+            self.texts |= tried_by(code)
+            self.texts_asked |= tried_by(code)
         return loaded
 
     def hold(self, path: str, text: str) -> None:

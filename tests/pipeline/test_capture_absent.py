@@ -84,12 +84,24 @@ def under_another_name():
     return len(held)
 
 
+def tried():
+    try:
+        return BOX.mt_y
+    except AttributeError:
+        return 1
+
+
+def named():
+    return len(found) if (found := TABLE) else 1
+
+
 def handed_on(held, more):
     return len(held) + more
 
 
 TEMPLATE, NAME = "{.number}", "mt_x"
 BOX, KEPT, DERIVED, TABLE, COUNTED = Box(), Kept(), Derived(), {}, Counting()
+TABLES = [{}]
 MODULE = types.ModuleType("a_module_of_users")
 MODULE.__getattr__ = lambda name: 3
 WEAK, WEAKLY_KEYED, WEAKLY_VALUED = (
@@ -124,6 +136,8 @@ CASES = {
     "hasattr of a class": (lambda: 1 + hasattr(Box, "mt_e"), put(Box, "mt_e")),
     "hasattr of an object": (lambda: 1 + hasattr(BOX, "mt_f"), put(Box, "mt_f")),
     "hasattr by a variable": (lambda: 1 + hasattr(Box, NAME), put(Box, "mt_x")),
+    "an attribute that is tried": (tried, put(Box, "mt_y")),
+    "callable": (lambda: 1 + callable(BOX), put(Box, "__call__", lambda self: 1)),
     "getattr_static": (lambda: inspect.getattr_static(Box, "mt_g", 1), put(Box, "mt_g")),
     "a variable by get": (lambda: globals().get("MT_H", 1), enter(THIS, "MT_H")),
     "a variable by in": (lambda: 1 + ("MT_I" in globals()), enter(THIS, "MT_I")),
@@ -169,6 +183,10 @@ CASES = {
     "union": (lambda: 1 + len({**TABLE}), enter(TABLE, "a")),
     "another name": (lambda: 1 + under_another_name(), enter(TABLE, "a")),
     "handed on": (lambda: handed_on(TABLE, 1), enter(TABLE, "a")),
+    "handed on before others": (lambda: handed_on(more=1, held=TABLE), enter(TABLE, "a")),
+    "in a tuple": (lambda: 1 + sum(len(d) for d in (TABLE, {})), enter(TABLE, "a")),
+    "an element of a list": (lambda: 1 + sum(len(d) for d in TABLES), enter(TABLES[0], "a")),
+    "a name on the way": (lambda: named() + 1, lambda p: TABLE.update(a=1, b=2)),
     "an attribute": (lambda: 1 + len(BOX.held), enter(BOX.held, "a")),
     "except": (lambda: without_a_name(TABLE), enter(TABLE, "a")),
     "missing": (lambda: COUNTED["a"], enter(COUNTED, "a")),
@@ -213,6 +231,7 @@ def test_what_a_function_finds_is_guarded(case, monkeypatch, tmp_path):
         if LOCK.locked():
             LOCK.release()
         WEAK.clear()
+        TABLE.clear()
 
 
 @pytest.mark.parametrize(
