@@ -22,6 +22,7 @@ from itertools import islice
 from types import FunctionType, MappingProxyType, ModuleType
 from typing import Any, Final
 
+from ..random import Generator
 from ..tensors.tensor import Tensor
 from .captured_names import is_foreign, is_own
 from .captured_watches import MISSING, Digest, Watch, of_order
@@ -113,6 +114,8 @@ def parts_of(path: str, value: Any, names: Set[str]) -> Iterator[Watch | tuple[s
     elif (bits := _bits_of(value)) is not None:
         name = f"the state of random numbers of {path}"
         yield Moving(lambda: [Digest(hash(repr(bits.state)))], [name])
+    elif "initial_seed" in names and isinstance(value, Generator):
+        yield Watch(lambda: [value.initial_seed()], [f"{path}.initial_seed()"])
     elif isinstance(value, IOBase) and names & _READING:
         kind = Watch if "tell" in names else Moving
         yield kind(lambda: [_position(value)], [f"the position of {path}"])

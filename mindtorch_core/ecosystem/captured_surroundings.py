@@ -475,7 +475,8 @@ class Surroundings:
 
     def _optimizer(self, path: str, optimizer: Any) -> Iterator[tuple[str, Any]]:
         held, state = optimizer.__dict__, optimizer.__dict__["state"]
-        yield from self._entries(f"{path}.", held, ["param_groups", "step"])
+        asked = self._code.names & {"defaults"}
+        yield from self._entries(f"{path}.", held, ["param_groups", "step", *asked])
         size = sized(state, f"len({path}.state)")
         self._sizes.append(size)
         self._lengths.append(size)

@@ -33,6 +33,9 @@ _FROM_ENVIRONMENT: Final = frozenset({"expanduser", "expandvars", "getuser", "ho
 _ENVIRONMENT: Final = frozenset({"environ", "environb", "getenv"})
 # The same for the current folder.
 _FROM_FOLDER: Final = frozenset({"absolute", "abspath", "cwd", "realpath", "relpath", "resolve"})
+_ATTENTION: Final = frozenset({
+    "cudnn_sdp_enabled", "flash_sdp_enabled", "math_sdp_enabled", "mem_efficient_sdp_enabled",
+})  # fmt: skip
 _LEVELS: Final = frozenset({"getEffectiveLevel", "isEnabledFor"})
 # Functions of libraries that tell what is set, by their module.
 _TOLD: Final = {
@@ -104,6 +107,10 @@ def settings_told(
         yield Watch(
             _levels, ["the level of the root logger", "logging.disable()", "a logger's level"]
         )
+    attention = sys.modules.get(f"{__name__.rpartition('.')[0]}.backends.cuda")
+    if attention is not None and (asked := sorted(names & _ATTENTION)):
+        shown = [f"torch.backends.cuda.{name}()" for name in asked]
+        yield Watch(lambda: [getattr(attention, name)() for name in asked], shown)
     decimal = sys.modules.get("decimal")
     if decimal is not None and names & {"decimal", "Decimal"}:
         shown = [f"{name} of decimal.getcontext()" for name in _OF_DECIMALS]

@@ -102,6 +102,8 @@ def handed_on(held, more):
 TEMPLATE, NAME = "{.number}", "mt_x"
 BOX, KEPT, DERIVED, TABLE, COUNTED = Box(), Kept(), Derived(), {}, Counting()
 TABLES = [{}]
+DRAWS = torch.Generator().manual_seed(3)
+SGD = torch.optim.SGD([torch.ones(1, requires_grad=True)], lr=0.25)
 MODULE = types.ModuleType("a_module_of_users")
 MODULE.__getattr__ = lambda name: 3
 WEAK, WEAKLY_KEYED, WEAKLY_VALUED = (
@@ -201,6 +203,12 @@ CASES = {
     "abspath": (lambda: len(os.path.abspath("a")), lambda patch: patch.chdir("/")),
     "cwd": (lambda: len(str(pathlib.Path.cwd())), lambda patch: patch.chdir("/")),
     "gettempdir": (lambda: len(tempfile.gettempdir()), put(tempfile, "tempdir", "/abcdefgh")),
+    "a generator's seed": (lambda: DRAWS.initial_seed(), lambda patch: DRAWS.manual_seed(5)),
+    "an optimizer's defaults": (lambda: SGD.defaults["lr"], enter(SGD.defaults, "lr", 0.5)),
+    "kernels of attention": (
+        lambda: 1 + torch.backends.cuda.flash_sdp_enabled(),
+        lambda patch: torch.backends.cuda.enable_flash_sdp(False),
+    ),
     "a logger's level": (
         lambda: 1 + logging.getLogger("mt").isEnabledFor(logging.INFO),
         lambda patch: logging.getLogger("mt").setLevel(logging.DEBUG),
@@ -226,6 +234,8 @@ def test_what_a_function_finds_is_guarded(case, monkeypatch, tmp_path):
                 captured(x)
     finally:
         rebase(Base)
+        DRAWS.manual_seed(3)
+        torch.backends.cuda.enable_flash_sdp(True)
         logging.getLogger("mt").setLevel(logging.NOTSET)
         EVENT.clear()
         if LOCK.locked():
