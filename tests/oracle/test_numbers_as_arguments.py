@@ -95,6 +95,8 @@ TAKING_A_NUMBER = {
     "clamp": lambda lib, n: x(lib).clamp(n),
     "allclose's rtol": lambda lib, n: lib.tensor(lib.allclose(x(lib), x(lib), rtol=n)),
     "elu": lambda lib, n: lib.nn.functional.elu(x(lib), n),
+    "var's correction": lambda lib, n: x(lib).var(correction=n).round(decimals=3),
+    "cdist's p": lambda lib, n: lib.cdist(x(lib)[0], x(lib)[1], p=n),
 }
 # PyTorch takes some for their real part, or a tensor of one flag for a whole number and not for a real one.
 TAKEN_THERE_ALONE = {"complex64", "a bool tensor"}

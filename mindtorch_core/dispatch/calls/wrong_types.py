@@ -135,8 +135,8 @@ def _taken(arguments: tuple[Argument, ...], number: int, value: Any) -> Any:
         return [*value] if a.type == "Tensor" else _whole_numbers(value)
     if a.type == "int":
         return whole_number(value)
-    plain = plain_number(value)
-    return float(plain) if a.type == "float" and not hasattr(plain, "_keys") else plain
+    plain = value.item() if hasattr(value, "_keys") else plain_number(value)
+    return float(plain) if a.type == "float" else plain
 
 
 def _whole_numbers(value: Any) -> Any:

@@ -176,7 +176,7 @@ def cdist(
         raise ValueError(
             f"{compute_mode} is not a valid value for compute_mode: one of {', '.join(_MODES)}"
         )
-    return by_name("cdist")(x1, x2, float(p), _MODES[compute_mode])  # type: ignore[no-any-return]
+    return by_name("cdist")(x1, x2, p, _MODES[compute_mode])  # type: ignore[no-any-return]
 
 
 def _pdist_rule(self: Tensor, p: float = 2.0) -> TensorSpec:
