@@ -137,3 +137,17 @@ def test_svd_lowrank_of_more_than_there_are(shape, q):
     if q is None or q > min(shape):
         u, s, v = torch.svd_lowrank(torch.from_numpy(numbers), q)
         np.testing.assert_allclose((u * s.unsqueeze(-2) @ v.mT).numpy(), numbers, atol=1e-12)
+
+
+@pytest.mark.parametrize("count", [3, 4, 5, 1 << 40])
+@pytest.mark.parametrize("size", [0, 1, 3])
+def test_combinations_of_more_than_there_are(size, count):
+    """There are none, which is seen at once; PyTorch makes tensors for all of the elements first."""
+    x = torch.arange(float(size), requires_grad=True)
+    found = torch.combinations(x, count)
+    if count < 1 << 40:
+        wanted = pt.combinations(pt.arange(float(size)), count)
+        assert (tuple(found.shape), found.tolist()) == (tuple(wanted.shape), wanted.tolist())
+    if count > size:
+        assert tuple(found.shape) == (0, count)
+        assert found.requires_grad

@@ -179,6 +179,8 @@ def _combinations(self: Tensor, r: int = 2, with_replacement: bool = False) -> A
     if not r:
         return self.new_empty((0,))
     size = self._shape[0]
+    if r > size and not with_replacement:
+        return self.narrow(0, 0, 0).view(0, r)
     place: Any = fn.arange(size, device=self._device)
     rows = place.unsqueeze(1)
     for _ in range(r - 1):
