@@ -2,9 +2,7 @@
 
 import array
 import collections
-import decimal
 import enum
-import fractions
 import re
 
 import pytest
@@ -497,34 +495,3 @@ def test_integers_of_numpy_are_dimensions(name, kind):
 @pytest.mark.parametrize("value", [np.ones(2), 1.0, None])
 def test_data_is_a_tensor(value):
     both(lambda lib: setattr(lib.ones(2), "data", value))
-
-
-class OfIndex:
-    def __index__(self):
-        return 3
-
-
-class OfFloat:
-    def __float__(self):
-        return 2.5
-
-
-class OfInt:
-    def __int__(self):
-        return 3
-
-
-@pytest.mark.parametrize("value", [fractions.Fraction(1, 2), decimal.Decimal("2.5"), OfIndex(), OfFloat(), OfInt(), object()],
-                         ids=lambda v: type(v).__name__)  # fmt: skip
-@pytest.mark.parametrize(
-    "dtype", ["bool", "uint8", "int64", "float16", "float32", "complex64", None]
-)
-def test_what_is_no_number_becomes_one_of_a_dtype_that_is_asked_for(value, dtype):
-    def made(lib, data):
-        try:
-            return lib.tensor(data, dtype=dtype and getattr(lib, dtype)).tolist()
-        except (TypeError, RuntimeError) as error:
-            return type(error)
-
-    for data in (value, [value, value], [[1], [value]]):
-        assert made(torch, data) == made(pt, data)
