@@ -139,7 +139,9 @@ class TorchFunctionMode:
     @classmethod
     def push(cls, *args: Any, **kwargs: Any) -> Self:
         """An instance; to be entered with ``with``."""
-        warn_user("`Mode.push()` is no longer necessary and can be replaced with just `with Mode()`")
+        warn_user(
+            "`Mode.push()` is no longer necessary and can be replaced with just `with Mode()`"
+        )
         return cls(*args, **kwargs)
 
 

@@ -399,9 +399,14 @@ class SparseTensor(Tensor):
 
     def __getitem__(self, index: Any) -> Any:
         found: Any = self
-        for each in index if isinstance(index, tuple) else (index,):
+        for at, each in enumerate(index if isinstance(index, tuple) else (index,)):
             if not isinstance(each, int):
                 raise NotImplementedError(refusal("indexing by anything but numbers"))
+            size = found._shape[0] if found._shape else 0
+            if not -size <= each < size:
+                raise IndexError(
+                    f"index {each} is out of bounds for dimension {at} with size {size}"
+                )
             found = found.select(0, each)
         return found
 

@@ -21,6 +21,7 @@ from ..values.promotion import check_cast, result_type
 from ..values.shapes import wrap_dim
 from .sparse import FUNCTIONS, SparseTensor, refusal, sparse_of
 from .sparse_compressed import Compressed, relaid
+from .sparse_parts import cat, index_select, select, stack, unsqueeze
 
 __all__ = [
     "addmm", "hspmm", "joined_products", "log_softmax", "mm", "sampled_addmm", "smm", "softmax",
@@ -333,55 +334,8 @@ def spdiags(diagonals: Tensor, offsets: Tensor, shape: Any, layout: Any = None) 
     return found if layout is None else found.to_sparse(layout=layout)
 
 
-def _cat(tensors: Any, dim: int = 0) -> Any:
-    first = tensors[0]
-    dim = wrap_dim(dim, len(first._shape))
-    if dim >= first.sparse_dim() or any(type(t) is not SparseTensor for t in tensors):
-        raise NotImplementedError(refusal("cat() with dense tensors or along dense dimensions"))
-    indices, start = [], 0
-    for each in tensors:
-        shift = each._positions.new_zeros((each.sparse_dim(), 1))
-        shift[dim] = start
-        indices.append(each._positions + shift)
-        start += each._shape[dim]
-    shape = (*first._shape[:dim], start, *first._shape[dim + 1 :])
-    values = fn.cat([each._elements for each in tensors])
-    return sparse_of(fn.cat(indices, 1), values, shape)
-
-
-def _unsqueeze(x: Any, dim: int) -> Any:
-    dim = wrap_dim(dim, len(x._shape) + 1)
-    if dim > x.sparse_dim():
-        raise NotImplementedError(refusal("unsqueeze() among dense dimensions"))
-    zero = x._positions.new_zeros((1, x._positions._shape[1]))
-    indices = fn.cat([x._positions[:dim], zero, x._positions[dim:]])
-    return sparse_of(indices, x._elements, (*x._shape[:dim], 1, *x._shape[dim:]), x._sorted)
-
-
-def _stack(tensors: Any, dim: int = 0) -> Any:
-    return _cat([_unsqueeze(each, dim) for each in tensors], dim)
-
-
-def _select(x: Any, dim: int, index: int) -> Any:
-    """What stands at a place of a sparse dimension; dense where there are no others."""
-    dim = wrap_dim(dim, len(x._shape))
-    if dim >= x.sparse_dim():
-        raise NotImplementedError(refusal("select() from dense dimensions"))
-    place = wrap_dim(index, x._shape[dim])
-    (kept,) = (x._positions[dim] == place).nonzero().unbind(1)
-    rest = [i for i in range(x.sparse_dim()) if i != dim]
-    if not rest:
-        return x._elements[kept].sum(0)
-    shape = (*x._shape[:dim], *x._shape[dim + 1 :])
-    return sparse_of(x._positions[rest][:, kept], x._elements[kept], shape, x._sorted)
-
-
-def _index_select(x: Any, dim: int, index: Tensor) -> Any:
-    return _stack([_select(x, dim, i) for i in index.tolist()], dim)
-
-
 def _bmm(x: Any, other: Tensor) -> Any:
-    return fn.stack([sparse_mm(_select(x, 0, i), other[i]) for i in range(x._shape[0])])
+    return fn.stack([sparse_mm(select(x, 0, i), other[i]) for i in range(x._shape[0])])
 
 
 def _elementwise(name: str) -> Callable[..., Any]:
@@ -443,6 +397,14 @@ def _into_dense(name: str, dense: Tensor, other: SparseTensor, alpha: Any = 1) -
     return target.index_put_(list(other._positions.unbind(0)), values.to(target._dtype), True)
 
 
+def _pow(x: Any, exponent: Any) -> Any:
+    if isinstance(x, Tensor) and not isinstance(exponent, Tensor) and exponent == 0:
+        raise RuntimeError(
+            "pow: cannot raise to zeroth power on sparse tensor; it would make the result tensor dense"
+        )
+    return _elementwise("pow")(x, exponent)
+
+
 def _plus(a: Any, b: Any, *, alpha: Any = 1) -> Any:
     if type(a) is SparseTensor:
         return a.add(b, alpha=alpha)
@@ -461,12 +423,12 @@ FUNCTIONS.update({
     **dict.fromkeys(("mul", "multiply", "__mul__", "__rmul__"), _mul),
     **dict.fromkeys(("add", "__add__", "__radd__"), _plus),
     **dict.fromkeys(("add_", "__iadd__"), _plus_in_place),
-    **dict.fromkeys(("cat", "concat", "concatenate"), _cat),
+    **dict.fromkeys(("cat", "concat", "concatenate"), cat),
     **{
         name: _elementwise(name)
         for name in (
             "abs", "absolute", "asin", "asinh", "atan", "atanh", "ceil", "deg2rad", "erf", "erfinv", "expm1",
-            "floor", "frac", "log1p", "nan_to_num", "pow", "rad2deg", "relu", "round", "sgn", "sign", "sin",
+            "floor", "frac", "log1p", "nan_to_num", "rad2deg", "relu", "round", "sgn", "sign", "sin",
             "sinh", "sqrt", "square", "tan", "tanh", "trunc", "isnan", "isinf",
         )
     },
@@ -479,13 +441,14 @@ FUNCTIONS.update({
     ),
     "__rmatmul__": lambda a, b: _matmul(b, a),
     "addmm": addmm,
-    "index_select": _index_select,
+    **dict.fromkeys(("pow", "__pow__"), _pow),
+    "index_select": index_select,
     "linear": _linear,
-    "select": _select,
+    "select": select,
     "smm": smm,
     "softmax": softmax,
     "sspaddmm": sspaddmm,
     "log_softmax": log_softmax,
-    "stack": _stack,
-    "unsqueeze": _unsqueeze,
+    "stack": stack,
+    "unsqueeze": unsqueeze,
 })  # fmt: skip
