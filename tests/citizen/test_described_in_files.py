@@ -89,11 +89,12 @@ def test_a_parameter_with_attributes():
     assert (found.requires_grad, found.tolist()) == (True, [1, 2])
 
 
-def test_a_tensor_without_memory():
+@pytest.mark.parametrize("weights_only", [True, False])
+def test_a_tensor_without_memory(weights_only):
     made = call(
         "torch._utils _rebuild_meta_tensor_no_storage", name("torch float16"), (2, 3), (3, 1), True
     )  # fmt: skip
-    found = torch.load(archive(made))
+    found = torch.load(archive(made), weights_only=weights_only)
     assert (str(found.device), found.shape, found.stride()) == ("meta", (2, 3), (3, 1))
     assert (found.dtype, found.requires_grad) == (torch.float16, True)
 

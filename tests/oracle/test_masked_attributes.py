@@ -75,3 +75,7 @@ def test_an_op_that_is_not_served():
         torch.fft.fft(made(torch))
     with pytest.raises(TypeError, match="masked"):
         torch.ops.aten.bincount.default(made(torch))
+    from mindtorch_core._C import DisableTorchFunctionSubclass
+
+    with DisableTorchFunctionSubclass(), pytest.raises(TypeError, match=r"aten\.add\.Tensor"):
+        made(torch) + made(torch)

@@ -106,18 +106,25 @@ def test_set_to_zero(layout):
         assert dense(a + getattr(lib.eye(3), layout)()) == torch.eye(3).tolist()
 
 
-@pytest.mark.parametrize("add", [lambda a, b: a.add_(b, alpha=3), lambda a, b: a.__iadd__(b * 3)])
+@pytest.mark.parametrize(
+    "add",
+    [
+        lambda a, b, lib: a.add_(b, alpha=3),
+        lambda a, b, lib: a.__iadd__(b * 3),
+        lambda a, b, lib: lib.Tensor.add_(a, b, alpha=3),
+    ],
+)
 def test_sums_in_place(add):
     for lib in (torch, pt):
         a, b, c = eye(lib), eye(lib, 2), lib.ones(3, 3)
-        assert add(a, b) is a
+        assert add(a, b, lib) is a
         assert dense(a) == (7 * torch.eye(3)).tolist()
-        assert add(c, b) is c
+        assert add(c, b, lib) is c
         assert c.tolist() == (torch.ones(3, 3) + 6 * torch.eye(3)).tolist()
         with pytest.raises(
             RuntimeError, match=r"^add\(sparse, dense\) is not supported\. Use add\(d"
         ):
-            add(a, c)
+            add(a, c, lib)
         assert dense(a) == (7 * torch.eye(3)).tolist()
 
 
@@ -134,10 +141,10 @@ def test_products_with_the_dense_one_first():
     for lib in (torch, pt):
         a = lib.tensor([[0.0, 2.0], [3.0, 0.0]]).to_sparse()
         b = lib.tensor([[1.0, 4.0], [5.0, 6.0]])
-        for found in (b * a, lib.mul(b, a), lib.ops.aten.mul(b, a)):
+        for found in (b * a, lib.mul(b, a), lib.ops.aten.mul.Tensor(b, a)):
             assert found.is_sparse
             assert dense(found) == [[0, 8], [15, 0]]
-        for found in (b @ a, a.__rmatmul__(b), b.__matmul__(a)):
+        for found in (b @ a, a.__rmatmul__(b), lib.Tensor.__rmatmul__(a, b)):
             assert found.tolist() == [[12, 2], [18, 10]]
         assert dense(a.smm(b)) == [[10, 12], [3, 12]]
         assert dense(a.sspaddmm(a, b, alpha=2)) == [[20, 26], [9, 24]]
