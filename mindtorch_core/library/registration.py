@@ -257,7 +257,9 @@ class Library:
         if key is None:
             raise RuntimeError("A fallback needs a dispatch key: fallback(fn, 'PrivateUse1')")
         if not callable(fn):
-            raise TypeError(f"Input function is required to be a callable but found type {type(fn)}")
+            raise TypeError(
+                f"Input function is required to be a callable but found type {type(fn)}"
+            )
         self._made.append(
             registry.register_fallback(
                 key, _with_overload(fn, with_keyset), with_keyset=with_keyset
