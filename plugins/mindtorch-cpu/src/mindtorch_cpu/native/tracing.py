@@ -270,8 +270,6 @@ class Traced(NDArrayOperatorsMixin):
             return self
         raise Untraceable("another shape")
 
-    ravel = reshape
-
     def write(self, value: int) -> None:
         """Let it hold another value."""
         if self._base is None:
@@ -386,5 +384,4 @@ _FUNCTIONS: Final[dict[Any, Callable[..., Any]]] = {
     np.where: _where,
     np.copyto: _copyto,
     np.clip: _clip,
-    np.ascontiguousarray: lambda self, a: a,
 }
