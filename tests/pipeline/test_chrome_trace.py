@@ -174,3 +174,10 @@ def test_compressed(tmp_path):
     pipe.export_chrome_trace(str(tmp_path / "trace.json.gz"))
     with gzip.open(tmp_path / "trace.json.gz", "rt", encoding="utf-8") as file:
         check(json.load(file)["traceEvents"])
+
+
+def test_the_process_is_named_beside_its_threads(tmp_path):
+    with torch.pipeline(trace=True) as pipe:
+        torch.ones(2) + 1
+    (process,) = [e for e in exported(pipe, tmp_path) if e["name"] == "process_name"]
+    assert (process["tid"], process["args"]) == (0, {"name": "mindtorch"})
