@@ -186,3 +186,37 @@ def test_tangents_of_results_that_backward_saves():
             return found
 
     both(call)
+
+
+def two_results(lib):
+    class TwoResults(lib.autograd.Function):
+        @staticmethod
+        def forward(ctx, x, whole):
+            doubled, grown = x * 2, x.exp()
+            ctx.save_for_backward(whole, grown, None)
+            ctx.save_for_forward(grown)
+            return doubled, grown
+
+        @staticmethod
+        def backward(ctx, g, h):
+            whole, grown, _ = ctx.saved_tensors
+            return g * 2 + h * grown * whole, None
+
+        @staticmethod
+        def jvp(ctx, t, _):
+            (grown,) = ctx.saved_tensors
+            return t * 2, t * grown
+
+    return TwoResults.apply
+
+
+def test_second_derivatives_by_the_results_that_a_custom_function_saves():
+    def call(lib):
+        fw, x = lib.autograd.forward_ad, (numbers(lib) / 4).requires_grad_()
+        with fw.dual_level():
+            dual = fw.make_dual(x, numbers(lib))
+            doubled, grown = two_results(lib)(dual, lib.tensor(1.0))
+            (g,) = lib.autograd.grad(grown.sum() + doubled.sum(), x)
+            return [*fw.unpack_dual(grown), *fw.unpack_dual(doubled), *fw.unpack_dual(g)]
+
+    both(call)
