@@ -12,7 +12,7 @@ from typing import Any
 from mindtorch_core.backend import Shape, Tensor, bool_, index_shape, int64, numel, wrap_dim
 
 from .. import aclnn
-from ..fallback import below
+from ..fallback import below, otherwise
 from .copying import copied
 from .operands import (
     cast,
@@ -26,7 +26,7 @@ from .operands import (
     seen,
     takes,
 )
-from .steps import Call, Work, accepts, kernel, rule_of, steps
+from .steps import MOST_DIMS, Call, Work, accepts, kernel, rule_of, steps
 
 __all__: list[str] = []
 
@@ -101,6 +101,8 @@ def nonzero(self: Any) -> Any:
         return empty((int(bool(self.item())), 0), int64, on)
     if not count:
         return empty((0, rank), int64, on)
+    if rank > MOST_DIMS:
+        return otherwise("aten::nonzero", self)
     source = self
     if not accepts("Nonzero", "self", self.raw_dtype):
         source = empty(self.raw_shape, bool_, on)
