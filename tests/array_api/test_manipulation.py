@@ -142,3 +142,21 @@ def test_axes_that_do_not_exist(name):
     x = torch.ones(1, 2)
     with pytest.raises(IndexError):
         getattr(xp, name)([x] if name == "concat" else x, *arguments, axis=5)
+
+
+@pytest.mark.parametrize("shift", [1, -2, (3,), 7])
+def test_rolled_as_if_flat(shift):
+    check("roll", A, shift if isinstance(shift, int) else shift[0])
+    flat = xp.roll(xp.asarray(A), shift)
+    assert flat.tolist() == np.roll(A, shift).tolist()
+    with pytest.raises(ValueError, match="unpack"):
+        xp.roll(xp.asarray(A), (1, 2))
+
+
+@pytest.mark.parametrize("other", ALL)
+def test_truths_beside_numbers_have_the_numbers_dtype(other):
+    truths, numbers = xp.asarray([True, False]), xp.astype(xp.asarray([2, 0]), getattr(xp, other))
+    for arrays in ((truths, numbers), (numbers, truths)):
+        joined = xp.concat(arrays)
+        assert joined.dtype is numbers.dtype is xp.result_type(*arrays)
+        assert joined.tolist() == [v for a in arrays for v in a.tolist()]

@@ -105,7 +105,7 @@ def test_nothing_is_recorded_outside(tmp_path):
     prof = profile()
     with pytest.raises(AssertionError, match="nothing is recorded"):
         prof.events()
-    with pytest.raises(ValueError, match="active must be above 0"):
+    with pytest.raises(AssertionError, match=r"active=0 \(need > 0\)"):
         schedule(wait=1, warmup=1, active=0)
 
 

@@ -86,11 +86,12 @@ def schedule(
         skip_first_wait: not 0 to begin the first time without waiting.
 
     Raises:
-        ValueError: for negative numbers, or nothing to record.
+        AssertionError: for negative numbers, or nothing to record.
     """
     if min(wait, warmup, repeat, skip_first) < 0 or active <= 0:
-        raise ValueError(
-            "Invalid profiler schedule arguments: active must be above 0, the others not negative"
+        raise AssertionError(
+            f"Invalid profiler schedule arguments. Got wait={wait} (need >= 0), warmup={warmup} (need >= 0), "
+            f"active={active} (need > 0), repeat={repeat} (need >= 0), skip_first={skip_first} (need >= 0)."
         )
     if warmup == 0:
         warn_user(
@@ -100,7 +101,7 @@ def schedule(
 
     def action(step: int) -> ProfilerAction:
         if step < 0:
-            raise ValueError(f"Step must be non-negative. Got {step}.")
+            raise AssertionError(f"Step must be non-negative. Got {step}.")
         if step < skip_first:
             return ProfilerAction.NONE
         step -= skip_first
