@@ -135,7 +135,10 @@ def _of_sized(name: str, args: Sequence[Entry]) -> Entry:
             return Entry(Mark.SIZES)
         return Entry(Mark.NUMBER) if args[0].value == 0 else NOTHING
     if name in ("chunk", "unbind"):
-        raise GraphEnds
+        dims = args[name == "chunk" :]
+        if not dims or dims[0].value in (0, None):
+            raise GraphEnds
+        return NOTHING
     if name in ("nelement", "numel", "__len__"):
         return Entry(Mark.NUMBER)
     return Entry(Mark.SIZED) if name in _KEEPING_SIZES else NOTHING
