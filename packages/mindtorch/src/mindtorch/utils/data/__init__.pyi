@@ -4,6 +4,7 @@ from mindtorch_core.utils.data import (
     BatchSampler as BatchSampler,
     ChainDataset as ChainDataset,
     ConcatDataset as ConcatDataset,
+    DataChunk as DataChunk,
     DataLoader as DataLoader,
     Dataset as Dataset,
     DistributedSampler as DistributedSampler,
