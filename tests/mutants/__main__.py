@@ -109,7 +109,11 @@ def parted(files: list[str]) -> list[list[str]]:
 def find_out(kept: Path, files: list[str]) -> None:
     """Run tests, to see which blocks of the sources they run."""
     print(f"which blocks the tests from {files[0]} on run", flush=True)
-    status = pytest_with("reach", files, **{blocks.FOLDER: str(kept)})
+    spans = json.loads((kept / "spans.json").read_text())
+    with tempfile.NamedTemporaryFile() as array:
+        array.write(bytes(sum(map(len, spans.values()))))
+        array.flush()
+        status = pytest_with("reach", files, **{blocks.FOLDER: str(kept), blocks.RAN: array.name})
     if status not in (
         pytest.ExitCode.OK,
         pytest.ExitCode.TESTS_FAILED,

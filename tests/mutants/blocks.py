@@ -13,11 +13,13 @@ import builtins
 import json
 import marshal
 import mmap
+import os
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
 from types import CodeType
 
-FOLDER = "MUTANTS_BLOCKS"  # the variable that names where tables and the array are
+FOLDER = "MUTANTS_BLOCKS"  # the variable that names where tables are
+RAN = "MUTANTS_RAN"  # the one that names the file of the array, which other runs must not share
 ARRAY = "__blocks_that_ran__"  # its name among the built-in ones, so that no module has another
 
 Span = tuple[int, int, int, int]  # the first line and column, and the last
@@ -93,7 +95,6 @@ def tabulate(files: list[Path], folder: Path) -> dict[str, list[Span]]:
         place.write_bytes(marshal.dumps(code))
         table[str(file)] = [str(place), number]
         number += len(spans[str(file)])
-    (folder / "array").write_bytes(bytes(number))
     (folder / "table.json").write_text(json.dumps(table))
     (folder / "spans.json").write_text(json.dumps(spans))
     return spans
@@ -102,7 +103,7 @@ def tabulate(files: list[Path], folder: Path) -> dict[str, list[Span]]:
 def note(folder: Path) -> tuple[mmap.mmap, dict[str, list]]:
     """Import modules with their marks from now on; gives the array, and each file's code and first number."""
     table = json.loads((folder / "table.json").read_text())
-    with open(folder / "array", "r+b") as file:
+    with open(os.environ[RAN], "r+b") as file:
         array = mmap.mmap(file.fileno(), 0)
     setattr(builtins, ARRAY, array)
     usual = SourceFileLoader.get_code
