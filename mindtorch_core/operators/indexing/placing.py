@@ -223,11 +223,11 @@ def _take_along_dim(self: Any, indices: Any, dim: int | None = None) -> Any:
             f"torch.take_along_dim(): dtype of indices should be Long but got {indices._dtype.label}"
         )
     at = wrap_dim(dim, len(self._shape))
+    if not self._shape:
+        raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
     own, asked = list(self._shape), list(indices._shape)
     common = broadcast(_without(own, at), _without(asked, at))
-    parts = [(*common[:at], t._shape[at], *common[at:]) for t in (self, indices) if t._shape]
-    if not parts:
-        return self.gather(0, indices.remainder(1))
+    parts = [(*common[:at], t._shape[at], *common[at:]) for t in (self, indices)]
     given, indices = (
         t if t._shape == shape else t.expand(shape)
         for t, shape in zip((self, indices), parts, strict=True)

@@ -281,6 +281,8 @@ op(
 
 
 def _block_diag(tensors: Sequence[Tensor]) -> Any:
+    if not tensors:
+        return fn.empty((1, 0))
     blocks = []
     d = result_type(*tensors)
     for i, t in enumerate(tensors):
@@ -296,8 +298,6 @@ def _block_diag(tensors: Sequence[Tensor]) -> Any:
             )
         t = t.reshape(1, numel(t._shape)) if len(t._shape) < 2 else t
         blocks.append(t if t._dtype is d else t.to(d))
-    if not blocks:
-        return fn.empty((1, 0))
     width, before, rows = sum(b._shape[1] for b in blocks), 0, []
     for b in blocks:
         height, own = b._shape
