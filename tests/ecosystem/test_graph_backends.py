@@ -228,3 +228,19 @@ def test_a_module_is_explained_by_its_names():
     found = torch._dynamo.explain(torch.nn.Linear(2, 3))(torch.ones(1, 2))
     names = [n.target for n in found.graphs[0].graph.find_nodes(op="placeholder")]
     assert names == ["L_input_", "L_self_parameters_weight_", "L_self_parameters_bias_"]
+
+
+def test_leaves_are_not_written_within_a_graph_and_others_are():
+    def program(x):
+        return x.mul_(2).sum()
+
+    leaf, backend = torch.ones(2, requires_grad=True), Backend()
+    compiled = torch.compile(program, backend=backend)
+    with pytest.raises(RuntimeError, match="a leaf Variable that requires grad"):
+        compiled(leaf)
+    assert backend.graphs == []
+    assert leaf.tolist() == [1, 1]
+    assert compiled(leaf * 1).item() == 4
+    assert [[n.target for n in g.graph.find_nodes(op="call_method")] for g in backend.graphs] == [
+        ["mul_", "sum"]
+    ]
