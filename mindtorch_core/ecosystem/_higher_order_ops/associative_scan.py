@@ -7,6 +7,7 @@ from typing import Any
 
 from ...opdefs.torch_ops import ops
 from ...tensors.tensor import Tensor
+from ...values.containers import filled
 
 __all__ = ["associative_scan"]
 
@@ -93,5 +94,5 @@ def _like(tree: Any, leaves: Any) -> Any:
     if isinstance(tree, dict):
         return {key: _like(value, leaves) for key, value in tree.items()}
     if isinstance(tree, list | tuple):
-        return type(tree)(_like(value, leaves) for value in tree)
+        return filled(type(tree), [_like(value, leaves) for value in tree])
     return next(leaves)
