@@ -168,6 +168,7 @@ def test_bounds_of_slices(call):
     [
         lambda lib, w: lib.ones(2, requires_grad=w),
         lambda lib, w: lib.full((2,), 1.0, requires_grad=w),
+        lambda lib, w: lib.zeros(2, dtype=lib.int64, requires_grad=w),
         lambda lib, w: lib.ones_like(lib.ones(2), requires_grad=w),
         lambda lib, w: lib.ones(2).new_zeros(2, requires_grad=w),
         lambda lib, w: lib.tensor([1.0], requires_grad=w),

@@ -16,7 +16,6 @@ from types import FunctionType
 from typing import Any, Final
 
 from ...values.dtypes import PYTHON_TYPES
-from ...values.flags import is_bool
 from ...values.layouts import check_memory
 from ...values.own_frames import hide
 from ...values.shapes import Size
@@ -270,9 +269,9 @@ def _with_grad(made: Any, wanted: Any) -> Any:
     """What a factory made, with the ``requires_grad`` that was asked for."""
     if wanted is None or wanted is False:
         return made
-    if not is_bool(wanted):
-        raise TypeError("requires_grad is no bool")  # which `explain` says in PyTorch's words
-    return made.requires_grad_(wanted)
+    return made.requires_grad_(
+        wanted
+    )  # refuses what is no bool; `explain` says it in PyTorch's words
 
 
 def _check_names(op: str, schema: OperatorSchema, *, out: bool) -> None:
