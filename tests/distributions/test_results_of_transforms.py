@@ -5,7 +5,7 @@ import math
 import pytest
 from refused_words import words_are
 
-from mindtorch_core import distributions, tensor
+from mindtorch_core import distributions, eye, tensor, zeros
 from same_results import names_of, results_are
 
 
@@ -308,6 +308,7 @@ test_distributions = results_are(
     distributions.TransformedDistribution(distributions.Normal(0.0, 1.0), []).support
     distributions.TransformedDistribution(distributions.Normal(some(2), 1.0), transforms.ExpTransform()).support
     distributions.TransformedDistribution(distributions.Normal(some(2, 1), 1.0), transforms.AffineTransform(some(3), 1.0)).base_dist.batch_shape
+    distributions.TransformedDistribution(distributions.MultivariateNormal(some(2), torch.eye(2)), transforms.AffineTransform(some(3, 2), 1.0, 1)).base_dist.batch_shape
     distributions.TransformedDistribution(distributions.Normal(some(2, 1), 1.0), transforms.AffineTransform(some(3), 1.0)).log_prob(some(2, 3))
     utils.tril_matrix_to_vec(some(3, 3), -1)
     ! utils.tril_matrix_to_vec(some(3, 3), 3)
@@ -353,3 +354,19 @@ def test_factors_of_values_of_several_dimensions():
 def test_a_triangle_has_a_number_of_elements():
     with pytest.raises(ValueError, match="size of last dimension is 4 which cannot be expressed"):
         distributions.utils.vec_to_tril_matrix(tensor([1.0, 2.0, 3.0, 4.0]))
+
+
+def test_singular_samples_are_drawn_again(monkeypatch):
+    """With a warning, and those alone."""
+    made = distributions.Wishart(tensor(3.0), eye(2))
+    whole = eye(2) * 2
+    draws = iter(
+        [tensor([[[0.0, 0.0], [0.0, 0.0]], [[2.0, 0.0], [0.0, 2.0]]]), whole.expand(2, 2, 2) * 3]
+    )
+    monkeypatch.setattr(made, "_bartlett", lambda shape: next(draws))
+    with pytest.warns(UserWarning, match="Singular sample detected"):
+        found = made.rsample((2,))
+    assert found.tolist() == [(whole * 3).tolist(), whole.tolist()]
+    draws = iter([zeros(1, 2, 2), zeros(1, 2, 2), whole[None]])
+    with pytest.warns(UserWarning, match="Singular sample detected"):
+        assert not made.rsample((1,), max_try_correction=1).any()
