@@ -110,6 +110,8 @@ test_pipes = results_are(
     repr(data.DataChunk([1, "a"]))
     data.DataChunk([1, "a"]).as_str("  ")
     list(data.DataChunk([1, 2]).raw_iterator())
+    data.DataChunk([1, 2]).items
+    list(data.DataChunk(items=[1, 2]))
     list(pipe(range(5)).batch(2, drop_last=True))
     list(map(list, pipe(range(5)).batch(2, wrapper_class=tuple)))
     ! data.functional_datapipe("batch")(type("Own", (data.IterDataPipe,), {}))

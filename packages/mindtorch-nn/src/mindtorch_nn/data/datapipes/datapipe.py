@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import functools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, ClassVar, TypeVar
 
 from mindtorch_core.utils._own_frames import warn_user
@@ -130,7 +130,15 @@ def functional_datapipe(name: str, enable_df_api_tracing: bool = False) -> Calla
 
 
 class DataChunk(list[Any]):
-    """The samples of a batch."""
+    """The samples of a batch.
+
+    Args:
+        items: the samples.
+    """
+
+    def __init__(self, items: Iterable[Any]) -> None:
+        self.items = list(items)
+        super().__init__(self.items)
 
     def as_str(self, indent: str = "") -> str:
         """The samples' texts."""
@@ -138,4 +146,4 @@ class DataChunk(list[Any]):
 
     def raw_iterator(self) -> Iterator[Any]:
         """The samples."""
-        return iter(self)
+        return iter(self.items)
