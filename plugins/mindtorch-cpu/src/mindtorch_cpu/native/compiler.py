@@ -45,8 +45,8 @@ _WRITERS: Final = (
     "codegen", "operations", "schedule", "program", "compiler", "writing", "sliding", "planes",
     "direct", "rowcode", "walks", "code_of_walks", "draws", "attending", "quick", "summing",
     "columns", "pairwise", "extremes", "running", "ranks", "radix",
-    "windows", "turning", "shuffling", "sampling", "padding", "pool_code", "summing_up",
-    "streaming",
+    "windows", "turning", "shuffling", "sampling", "padding", "pool", "pool_code",
+    "summing_up", "streaming",
 )  # fmt: skip
 _LOWEST: Final = (0, 45)  # the first whose LLVM has pointers without types
 
