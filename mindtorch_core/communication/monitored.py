@@ -47,9 +47,11 @@ def monitored_barrier(
         except DistError:  # it may be gone with its rank, which the news name
             await_keys(call, store, [f"{base}/end"], deadline)
             raise
-        await_keys(call, store, [f"{base}/end"], deadline + _LISTEN)
-        end = store.compare_set(f"{base}/end", "", "0")  # the first decides for all
-    if end.decode() == _ALL_CAME:
+        if await_keys(call, store, [f"{base}/end"], deadline + _LISTEN):
+            end = store.compare_set(f"{base}/end", "", "0")  # the first decides for all
+        else:
+            end = store.get(f"{base}/end")
+    if end.decode() in (_ALL_CAME, ""):  # ranks that are not there write nothing
         return
     ranks = [own.ranks[int(n)] for n in end.decode().split(",")]
     text = (

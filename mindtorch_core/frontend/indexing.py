@@ -8,6 +8,7 @@ from typing import Any, Final
 from ..dispatch.calls.binding import is_whole, python_number
 from ..dispatch.functions import fn
 from ..dispatch.keys import ACTIVE, AUTOGRAD, DispatchKey
+from ..dispatch.overrides import of_pytorch
 from ..dispatch.registry import registry
 from ..opdefs.packets import front
 from ..tensors.attached import attach
@@ -277,7 +278,7 @@ def _index_tensor(item: Any, like: Tensor) -> Tensor:
             )
         moves = item._device is not like._device and item._device.type == "cpu"
         return item.to(like._device) if moves else item
-    if _is_array(item) or is_sequence(item):
+    if _is_array(item) or (is_sequence(item) and not of_pytorch(type(item))):
         return _as_index(item, like)
     if isinstance(item, str):
         raise TypeError(

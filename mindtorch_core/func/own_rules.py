@@ -7,7 +7,6 @@ from typing import Any
 from ..dispatch.functions import fn, fn_nn
 from ..dispatch.registry import registry
 from ..opdefs.packets import front
-from ..tensors.tensor import Tensor
 from ..values.dtypes import bool_, uint8
 from ..values.shapes import broadcast_or_none, storage_extent, wrap_dim
 from .batched import Batched, Level, batched, held, level_of, plain
@@ -37,8 +36,6 @@ for _name in ("view", "reshape", "view_copy", "new_empty", "new_zeros", "new_one
 
 @rule("new_full")
 def _new_full(level: Level, self: Any, size: Any, fill_value: Any, **kwargs: Any) -> Any:
-    if isinstance(fill_value, Tensor):
-        return NotImplemented
     inner = raised(self, level, 0)
     return wrapped(inner.new_full((level.size, *size), fill_value, **kwargs), level)
 

@@ -45,7 +45,6 @@ CASES = {
     "norm with a bias of each": (
         lambda x, b: F.layer_norm(x, (4,), None, b), (GIVEN, torch.arange(8.0).reshape(2, 4)), 0,
     ),
-    "filled with a number of each": (lambda x: x.new_full((2, 2), x.sum()), (GIVEN,), 0),
     "filled with a number": (lambda x: x.new_full((2, 2), 3.0) + x.sum(), (GIVEN,), 0),
     "written at places that are apart": (
         _put, (torch.zeros(2, 2, 3, 2), torch.arange(12.0).reshape(2, 2, 3)), 0,
@@ -106,6 +105,7 @@ def test_within_another(case):
 # ---- refusals -------------------------------------------------------------------------------------
 
 REFUSED = {
+    "filled with a number of each": (lambda x: x.new_full((2, 2), x.sum()), RuntimeError, "vmap"),
     "tolist": (lambda x: x.tolist(), RuntimeError, "vmap"),
     "numpy": (lambda x: x.numpy(), RuntimeError, "vmap"),
     "a branch": (lambda x: x if x.sum() > 0 else -x, RuntimeError, "data-dependent control flow"),

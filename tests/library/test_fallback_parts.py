@@ -37,7 +37,7 @@ def test_a_device_becomes_the_cpu():
     ids=range(8),
 )  # fmt: skip
 def test_the_device_is_that_of_the_first_tensor_that_is_not_on_the_cpu(args, kwargs, found):
-    assert _device_of(args, kwargs).type == found
+    assert _device_of(registry.get("aten::add.Tensor"), args, kwargs).type == found
 
 
 def test_one_tensor_given_twice_is_copied_once():

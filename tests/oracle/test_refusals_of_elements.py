@@ -264,7 +264,7 @@ OWN = {
         "index_copy_(): index out of range in self: index 4 is out of bounds for dimension 0 with",
     "ones(2, 2).index_select(0, ones(1))":
         "index_select(): Expected dtype int32/int64 for index, got Float",
-    "ones(2)[::0]": "step must be greater than zero",
+    "ones(2)[::0]": "slice step cannot be zero",
     "ones(())[0]":
         "invalid index of a 0-dim tensor. Use `tensor.item()` to convert a 0-dim tensor to a number",
     "ones(())[:]": "too many indices for tensor of dimension 0",

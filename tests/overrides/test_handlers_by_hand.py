@@ -185,8 +185,9 @@ def test_whether_it_requires_grad_is_a_bool(make, wanted):
 
 
 def test_functions_of_numpy_whose_results_are_no_numbers():
-    names = np.frompyfunc(str, 1, 1)(torch.ones(2))
-    assert (type(names), names.tolist()) == (np.ndarray, ["1.0", "1.0"])
+    for lib in (torch, pt):
+        with pytest.raises(TypeError, match="can't convert"):
+            np.frompyfunc(str, 1, 1)(lib.ones(2))
     assert type(np.sqrt(torch.full((2,), 4.0))) is torch.Tensor
     assert np.sqrt(torch.full((2,), 4.0)).tolist() == [2, 2]
 

@@ -101,7 +101,7 @@ def take_one(name: str, argument: str, given: tuple[Any, ...]) -> Any:
             return value
         what = f"but found element of type {named(each)} at pos {position}"
         raise TypeError(
-            f"{name}(): argument '{argument}' must be tuple of ints, "
+            f"{name}(): argument '{argument}' (position 1) must be tuple of ints, "
             f"{what if several else f'not {named(each)}'}"
         )
     return tuple([whole_number(each) for each in elements])
