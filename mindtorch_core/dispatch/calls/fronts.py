@@ -269,9 +269,8 @@ def _with_grad(made: Any, wanted: Any) -> Any:
     """What a factory made, with the ``requires_grad`` that was asked for."""
     if wanted is None or wanted is False:
         return made
-    return made.requires_grad_(
-        wanted
-    )  # refuses what is no bool; `explain` says it in PyTorch's words
+    # Refuses what is no bool; `explain` says it in PyTorch's words.
+    return made.requires_grad_(wanted)
 
 
 def _check_names(op: str, schema: OperatorSchema, *, out: bool) -> None:
